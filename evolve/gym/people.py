@@ -1,0 +1,123 @@
+"""The frozen records of an environment: users, what they live through and what they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from feedback.records import UserTruth
+
+Schema = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session's opening.
+
+    Attributes:
+        query: The user's first message, without the current time.
+        time: Date and time as in the file.
+        exposed: State to the value that the query reveals; None where the file does not say.
+    """
+
+    query: str
+    time: str
+    exposed: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """One period of a user's life.
+
+    Attributes:
+        start: First day, where the file says.
+        end: Last day, where the file says.
+        sessions: At least one, in order of time.
+        state: State to its true value throughout the period; every state of the schema.
+        updated: States whose value differs from the period before; empty in the first period.
+    """
+
+    start: str | None
+    end: str | None
+    sessions: tuple[Session, ...]
+    state: Mapping[str, str]
+    updated: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice of a question: the values that it suits, in the order of ``required``."""
+
+    state: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A multiple-choice question.
+
+    Attributes:
+        query: Its text.
+        required: States that it depends on; a published file names one of them twice.
+        choices: At least two, no two for the same values.
+    """
+
+    query: str
+    required: tuple[str, ...]
+    choices: tuple[Choice, ...]
+
+    def right_choice(self, state: Mapping[str, str]) -> int:
+        """Index of the choice that suits the current values.
+
+        Raises:
+            ValueError: No choice does; never for a period of a loaded user.
+        """
+        values = tuple(state[name] for name in self.required)
+        for index, choice in enumerate(self.choices):
+            if choice.state == values:
+                return index
+        raise ValueError(f"no choice suits {values}")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """One simulated person.
+
+    Attributes:
+        id: Unique within the file.
+        profile: What the simulated user is told to be; empty where the file has none.
+        schema: State to its possible values.
+        periods: At least one, in order of time.
+        questions: At least one; asked in every period.
+    """
+
+    id: str
+    profile: str
+    schema: Schema
+    periods: tuple[Period, ...]
+    questions: tuple[Question, ...]
+
+    def truth(self) -> UserTruth:
+        """What diagnosis, trace and feedback need to know of this user."""
+        return UserTruth(
+            user=self.id,
+            schema=self.schema,
+            states=tuple(period.state for period in self.periods),
+            updated=tuple(period.updated for period in self.periods),
+            queries=tuple(question.query for question in self.questions),
+            required=tuple(question.required for question in self.questions),
+            traceable=all(
+                session.exposed is not None
+                for period in self.periods
+                for session in period.sessions
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Users for feedback, for the gate, and for the report at the end."""
+
+    train: tuple[User, ...]
+    gate: tuple[User, ...]
+    test: tuple[User, ...]
