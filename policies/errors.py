@@ -1,0 +1,67 @@
+"""Every error that Mnemotune raises on purpose, in one tree.
+
+```
+MnemotuneError
+├── UserError              the user can mend it: one sentence, exit status 2, no traceback
+│   ├── PolicyFileError        a policy file or its content breaks a rule
+│   ├── EnvironmentFileError   an environment file breaks a rule
+│   ├── ReferenceRunError      a published run's files cannot be read or do not fit the environment
+│   ├── ConfigError            options that contradict each other or lie outside their range
+│   ├── BudgetTooSmallError    the budget does not buy one full proposal
+│   └── RunFolderError         a run folder that is in use, of another schema, or of another run
+├── BudgetExhaustedError   the ledger has no room for a reservation; ends a run, never a crash
+├── RejectedTextError      a rewritten text breaks a rule; recorded, never repaired
+├── PolicyFailureError     a policy's own failure during a rollout; rejects the candidate
+└── OutsideFailureError    network or provider; drops the pair on both sides
+```
+
+Messages give the rule, the value found and the next step, in one sentence.
+"""
+
+
+class MnemotuneError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class UserError(MnemotuneError):
+    """Something that the user can mend; commands print it alone and exit with status 2."""
+
+
+class PolicyFileError(UserError):
+    """A policy file, or the policy in it, breaks a rule."""
+
+
+class EnvironmentFileError(UserError):
+    """An environment file breaks a rule."""
+
+
+class ReferenceRunError(UserError):
+    """The files of a published run cannot be read, or do not fit the environment file."""
+
+
+class ConfigError(UserError):
+    """Options that contradict each other or lie outside their range."""
+
+
+class BudgetTooSmallError(UserError):
+    """The budget does not buy one full proposal."""
+
+
+class RunFolderError(UserError):
+    """A run folder is in use, has another schema, or belongs to another run."""
+
+
+class BudgetExhaustedError(MnemotuneError):
+    """The ledger has no room for what was asked; nothing was reserved."""
+
+
+class RejectedTextError(MnemotuneError):
+    """A rewritten text breaks a rule of the design; its message is the recorded reason."""
+
+
+class PolicyFailureError(MnemotuneError):
+    """A rollout failed through the policy itself, such as a context that is too long."""
+
+
+class OutsideFailureError(MnemotuneError):
+    """A rollout failed for outside reasons: network, provider."""
