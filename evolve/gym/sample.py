@@ -1,0 +1,146 @@
+"""Makes the sample environment: ``python -m evolve.gym.sample --seed 7 --users 72 --out FILE``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+from evolve.gym.sample_bank import VARIANTS, Bank, read_bank
+from evolve.gym.sample_calendar import PlannedPeriod, PlannedSession, draw_calendar
+from evolve.gym.sample_lives import PERIODS, Life, draw_life
+from evolve.gym.sample_people import SMALL_TALK, draw_person
+from evolve.gym.sample_talk import EXPLICITNESS, Speaker
+from evolve.seeding import derive
+from policies.errors import ConfigError, UserError
+
+
+def make_users(
+    seed: int, count: int, variant: str = "a", explicitness: float = EXPLICITNESS
+) -> list[dict[str, object]]:
+    """Users in the layout of AMemGym's ``data.json``, ready for ``json.dump``.
+
+    User ``k`` of a seed is the same whatever ``count`` is, and lives the same life in every
+    variant: a variant has words of its own only.
+
+    Args:
+        seed: Any integer.
+        count: Number of users, at least 1.
+        variant: Bank of phrases, ``"a"`` or ``"b"``.
+        explicitness: Share, 0 to 1, of the facts that are stated and not only implied.
+
+    Raises:
+        ConfigError: If ``count`` is below 1 or the variant is unknown.
+    """
+    if count < 1:
+        raise ConfigError(
+            f"A sample environment has at least 1 user, but {count} were asked for; "
+            "give --users 1 or more."
+        )
+    if variant not in VARIANTS:
+        raise ConfigError(
+            f"The variant of a sample environment is one of {', '.join(VARIANTS)}, "
+            f"not {variant!r}; give one of them as --variant."
+        )
+    bank = read_bank(variant)
+    return [_make_user(seed, index, variant, bank, explicitness) for index in range(count)]
+
+
+def _make_user(
+    seed: int, index: int, variant: str, bank: Bank, explicitness: float
+) -> dict[str, object]:
+    """User ``index`` of a seed; what has words is drawn apart from what has none."""
+    user_id = f"sample-{variant}-{seed}-{index:04d}"
+    life = draw_life(seed, index, bank.schema)
+    calendar = draw_calendar(life, Random(derive(seed, "sample", "calendar", index)))
+    speaker = Speaker(bank, Random(derive(seed, "sample", "talk", index)), explicitness)
+    person = Random(derive(seed, "sample", "person", index))
+    return {
+        "id": user_id,
+        "start_time": calendar[0].start,
+        "user_profile": draw_person(user_id, speaker.small_talk(SMALL_TALK), person),
+        "state_schema": {state: list(bank.values(state)) for state in life.values},
+        "periods": [_period(life, at, planned, speaker) for at, planned in enumerate(calendar)],
+        "qas": [speaker.question(asked) for asked in life.asked],
+    }
+
+
+def _period(life: Life, period: int, planned: PlannedPeriod, speaker: Speaker) -> dict[str, object]:
+    """One period of a user's file entry."""
+    state = life.state(period)
+    before = life.state(period - 1) if period else {}
+    counts = Counter(name for at in range(1, PERIODS) for name in life.updated(at))
+    return {
+        "period_start": planned.start,
+        "period_end": planned.end,
+        "period_summary": None,
+        "sessions": [_session(session, state, speaker) for session in planned.sessions],
+        "state": state,
+        "updates": {
+            name: {"old": before.get(name), "new": state[name]} for name in life.updated(period)
+        },
+        "update_cnts": {name: counts[name] for name in state},
+    }
+
+
+def _session(
+    planned: PlannedSession, state: Mapping[str, str], speaker: Speaker
+) -> dict[str, object]:
+    """One session of a user's file entry."""
+    exposed = {name: state[name] for name in planned.reveals}
+    return {
+        "event": None,
+        "exposed_states": exposed,
+        "query": speaker.opening(exposed.items(), planned.domain),
+        "messages": [],
+        "session_time": planned.time,
+    }
+
+
+def write_users(users: Sequence[dict[str, object]], path: Path) -> None:
+    """Write an environment file whole or not at all, the same bytes for the same users.
+
+    Raises:
+        ConfigError: If the file cannot be written there.
+    """
+    text = json.dumps(users, ensure_ascii=False, indent=1) + "\n"
+    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ConfigError(
+            f"The environment file must be written where --out says, but {path} cannot be "
+            f"({error.strerror}); give a path in a folder that exists and can be written."
+        ) from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m evolve.gym.sample",
+        description="Make a sample environment: simulated users with known, changing states.",
+    )
+    parser.add_argument("--seed", type=int, default=7, help="any integer (7)")
+    parser.add_argument("--users", type=int, default=72, help="number of users (72)")
+    parser.add_argument("--out", type=Path, required=True, help="environment file to write")
+    parser.add_argument("--variant", default="a", help="bank of phrases: a or b (a)")
+    options = parser.parse_args(arguments)
+    try:
+        users = make_users(options.seed, options.users, options.variant)
+        write_users(users, options.out)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"wrote {len(users)} users to {options.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
