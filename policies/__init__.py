@@ -1,1 +1,1 @@
-"""What is evolved: memory policies, their files and the rules for their texts."""
+"""Memory policies: what is evolved."""

@@ -1,0 +1,1 @@
+"""The loop: environments, agents, optimization."""

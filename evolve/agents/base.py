@@ -1,0 +1,61 @@
+"""What every memory architecture does, and what it is handed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from feedback.records import ChatMessage, Context, Entry, Write
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One thing asked of an agent outside the conversation.
+
+    Attributes:
+        task: ``"answer"`` (the policy's answer prompt applies) or ``"probe"`` (a fixed prompt).
+        prompt: The whole last message: question, choices and reply format.
+        search: What a store with retrieval searches for.
+        seed: The same for every policy asked the same thing.
+    """
+
+    task: Literal["answer", "probe"]
+    prompt: str
+    search: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's raw reply to a query and what the agent showed it."""
+
+    text: str
+    context: Context
+
+
+class MemoryAgent(Protocol):
+    """One assistant with memory, driven wholly by its policy; one instance per rollout.
+
+    ``reply`` and ``answer`` store nothing: called any number of times they leave ``entries`` as it
+    was. ``observe`` alone changes memory; the rollout calls it after each round with that round's
+    two messages, and a replay calls it alone. Errors of the LM pass through; a write whose reply
+    cannot be read leaves memory as it was and is kept in ``writes`` with its reason.
+    """
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every entry ever made, retired ones included, in order of id."""
+
+    @property
+    def writes(self) -> tuple[Write, ...]:
+        """Every write so far, in order."""
+
+    def reply(self, message: ChatMessage) -> str:
+        """Answer the user's message within the conversation."""
+
+    def answer(self, query: Query) -> Reply:
+        """Answer a question or a probe from memory."""
+
+    def observe(self, messages: Sequence[ChatMessage]) -> None:
+        """Take note of messages, in order; write to memory when the policy says so."""

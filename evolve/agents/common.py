@@ -1,0 +1,71 @@
+"""What all architectures share: how a reply and an answer are asked of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evolve.agents.base import Query, Reply
+from evolve.agents.prompts import PROBE_PROMPT, PROBE_PROMPT_NO_STORE, chat, memories_block
+from evolve.lm.base import LM, Request
+from evolve.seeding import derive
+from feedback.records import ChatMessage, Context, Entry, message_position
+from policies.placeholders import fill
+from policies.policy import Policy
+
+
+class SessionCount:
+    """Numbers the sessions of a rollout from 0, as their messages come by."""
+
+    def __init__(self) -> None:
+        self._last: tuple[int, int] | None = None
+        self.current = -1
+
+    def see(self, message: ChatMessage) -> int:
+        """Number of the message's session."""
+        place = message_position(message.id)[:2]
+        if place != self._last:
+            self._last = place
+            self.current += 1
+        return self.current
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Asks the model in the policy's words.
+
+    Attributes:
+        policy: Whose texts apply.
+        lm: The model.
+        seed: Of this rollout's user: the same for every policy.
+    """
+
+    policy: Policy
+    lm: LM
+    seed: int
+
+    def reply(
+        self, message: ChatMessage, turns: Sequence[ChatMessage], entries: tuple[Entry, ...] | None
+    ) -> str:
+        """Reply within the conversation; ``entries`` is None where there is no store."""
+        system = _with_memories(self.policy.texts["reply_prompt"], entries)
+        seed = derive(self.seed, "reply", message.id)
+        request = Request("reply", chat(system, turns, message.content), seed, max_tokens=512)
+        return self.lm.complete(request).text
+
+    def answer(
+        self, query: Query, turns: Sequence[ChatMessage], entries: tuple[Entry, ...] | None
+    ) -> Reply:
+        """Answer a question in the policy's words, or a probe in fixed ones."""
+        if query.task == "answer":
+            text = self.policy.texts["answer_prompt"]
+        else:
+            text = PROBE_PROMPT_NO_STORE if entries is None else PROBE_PROMPT
+        prompt = chat(_with_memories(text, entries), turns, query.prompt)
+        completion = self.lm.complete(Request(query.task, prompt, query.seed, max_tokens=256))
+        shown = Context(tuple(e.id for e in entries or ()), tuple(turn.id for turn in turns))
+        return Reply(completion.text, shown)
+
+
+def _with_memories(text: str, entries: tuple[Entry, ...] | None) -> str:
+    return text if entries is None else fill(text, {"memories": memories_block(entries)})

@@ -1,0 +1,108 @@
+"""Ranking of memory entries for a query: BM25, character n-grams, or both by rank fusion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from feedback.records import Entry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_FUSION = 60  # the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009)
+
+
+class Retriever:
+    """Ranks entries; the index is kept as long as the entries stay the same.
+
+    Args:
+        kind: ``bm25``, ``ngram`` or ``hybrid``.
+        half_life: Scores are multiplied by 0.5^(sessions since the entry / half_life), or None.
+    """
+
+    def __init__(self, kind: str, half_life: int | None) -> None:
+        self._kind = kind
+        self._half_life = half_life
+        self._indexed: tuple[Entry, ...] = ()
+        self._bm25: Any = None
+
+    def rank(
+        self, query: str, entries: tuple[Entry, ...], session: int, top_k: int
+    ) -> tuple[Entry, ...]:
+        """The best entries, best first; equal scores keep the newer first.
+
+        Args:
+            query: What to search for.
+            entries: Live entries.
+            session: Number of the current session, for recency.
+            top_k: How many at most.
+        """
+        if not entries:
+            return ()
+        scores = self._scores(query, entries)
+        if self._half_life is not None:
+            ages = np.array([session - entry.session for entry in entries], dtype=float)
+            scores = scores * 0.5 ** (ages / self._half_life)
+        ids = np.array([entry.id for entry in entries])
+        order = np.lexsort((-ids, -np.round(scores, 9)))
+        return tuple(entries[i] for i in order[:top_k])
+
+    def _scores(self, query: str, entries: tuple[Entry, ...]) -> NDArray[np.float64]:
+        if self._kind == "bm25":
+            return self._bm25_scores(query, entries)
+        if self._kind == "ngram":
+            return _ngram_scores(query, entries)
+        both = (self._bm25_scores(query, entries), _ngram_scores(query, entries))
+        return sum((1.0 / (_FUSION + _ranks(scores)) for scores in both), np.zeros(len(entries)))
+
+    def _bm25_scores(self, query: str, entries: tuple[Entry, ...]) -> NDArray[np.float64]:
+        import bm25s
+
+        if entries != self._indexed:
+            self._indexed = entries
+            corpus = [tokens(entry_text(entry)) or ("\0",) for entry in entries]
+            self._bm25 = bm25s.BM25(method="lucene")
+            self._bm25.index([list(words) for words in corpus], show_progress=False)
+        words = list(dict.fromkeys(tokens(query)))
+        if not words:
+            return np.zeros(len(entries))
+        return np.asarray(self._bm25.get_scores(words), dtype=float)
+
+
+def entry_text(entry: Entry) -> str:
+    """What is searched of an entry."""
+    return f"{entry.label} {entry.text}"
+
+
+@lru_cache(maxsize=65536)
+def tokens(text: str) -> tuple[str, ...]:
+    """Lower-case words; runs of Chinese or Japanese as pairs of characters."""
+    found: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if _CJK.search(word):
+            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+        else:
+            found.append(word)
+    return tuple(found)
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    order = np.argsort(-np.round(scores, 9), kind="stable")
+    ranks = np.empty(len(scores))
+    ranks[order] = np.arange(1, len(scores) + 1)
+    return ranks
+
+
+def _ngram_scores(query: str, entries: Sequence[Entry]) -> NDArray[np.float64]:
+    from evolve.lm.vectors import vectors
+
+    texts = [query, *(entry_text(entry) for entry in entries)]
+    matrix = vectors(texts)
+    return np.asarray(matrix[1:] @ matrix[0], dtype=float)

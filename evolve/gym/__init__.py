@@ -1,0 +1,1 @@
+"""The environment: users, simulated conversations, rollouts."""

@@ -1,0 +1,71 @@
+"""The words of questions, probes and upper bounds: fixed, never evolved, the same for all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from evolve.agents.base import Query
+from evolve.gym.users import Question, User
+from evolve.lm.base import Message, Request
+from evolve.seeding import derive
+
+_BOUND_PROMPT = "You advise a user. These facts are true of the user now:\n"
+
+
+def choice_order(seed: int, user: User, question: int, period: int) -> tuple[int, ...]:
+    """In which order the choices are shown: entry i is the file's index of the i-th shown.
+
+    A fixed order leaks the answer's position, so it is shuffled per (seed, user, question, period).
+    """
+    order = list(range(len(user.questions[question].choices)))
+    random.Random(derive(seed, "order", user.id, question, period)).shuffle(order)
+    return tuple(order)
+
+
+def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> Query:
+    """The question as it is put to an agent."""
+    asked = user.questions[question]
+    return Query(
+        "answer", _question_text(asked, order), asked.query, _asked_seed(seed, user, question)
+    )
+
+
+def probe_query(seed: int, user: User, question: int) -> Query:
+    """The probe of a question's required states."""
+    required = user.questions[question].required
+    lines = [f"{state}: {' | '.join(user.schema[state])}" for state in required]
+    prompt = (
+        "Which option is true of the user now, for each of these?\n<states>\n"
+        + "\n".join(lines)
+        + '\n</states>\nReply with JSON only, {"name": "option"} with every name above and one of '
+        'its options in full, or "unknown".'
+    )
+    search = " ".join(state.replace("_", " ") for state in required)
+    return Query("probe", prompt, search, _asked_seed(seed, user, question))
+
+
+def bound_request(
+    seed: int, user: User, question: int, values: Sequence[str], order: Sequence[int]
+) -> Request:
+    """The question with the true values of its required states given."""
+    asked = user.questions[question]
+    facts = [f"- {state}: {value}" for state, value in zip(asked.required, values, strict=True)]
+    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + "\n</facts>"
+    messages = (Message("system", system), Message("user", _question_text(asked, order)))
+    return Request("bound", messages, _asked_seed(seed, user, question), max_tokens=256)
+
+
+def _asked_seed(seed: int, user: User, question: int) -> int:
+    # Without the period: where nothing is known, a guess is one fixed guess per user and question.
+    return derive(seed, "asked", user.id, question)
+
+
+def _question_text(asked: Question, order: Sequence[int]) -> str:
+    choices = [f"{n}. {asked.choices[i].answer}" for n, i in enumerate(order, 1)]
+    return (
+        f"<question>\n{asked.query}\n</question>\n<choices>\n"
+        + "\n".join(" ".join(choice.split()) for choice in choices)
+        + '\n</choices>\nReply with JSON only, {"answer": N}, where N is the number of the choice '
+        "that fits the user's present situation best."
+    )

@@ -1,0 +1,81 @@
+"""The simulated user: opens sessions as the file says, then reacts to this assistant's replies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evolve.gym.users import User
+from evolve.lm.base import LM, Message, Request
+from evolve.lm.parse import parse_object
+from evolve.seeding import derive
+from feedback.records import ChatMessage
+
+_PLAY = (
+    "You play a user who chats with an assistant. Stay in character, write as people write, one to "
+    "three sentences. Go on with the conversation. If the assistant asked about something that one "
+    "of your current states answers, tell that state, in passing; otherwise tell none of them.\n"
+)
+_FORMAT = (
+    'Reply with JSON only: {"message": "what you say", "told": {"state": "value"}}, where told '
+    "holds the states that your message gives away, {} if none."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedUser:
+    """One user of the environment, played by a model.
+
+    Attributes:
+        user: Who is played.
+        lm: The model that plays.
+        seed: Of the run.
+    """
+
+    user: User
+    lm: LM
+    seed: int
+
+    def open(self, period: int, session: int) -> ChatMessage:
+        """The session's own query, with its time; tells what the file says that it exposes."""
+        opening = self.user.periods[period].sessions[session]
+        told = tuple(sorted((opening.exposed or {}).items()))
+        content = f"[Current Time: {opening.time}]\n{opening.query}"
+        return ChatMessage(f"{period}.{session}.0.u", "user", content, told)
+
+    def follow(self, period: int, session: int, so_far: Sequence[ChatMessage]) -> ChatMessage:
+        """What the user says next, given this session's messages so far."""
+        state = self.user.periods[period].state
+        message_id = f"{period}.{session}.{len(so_far) // 2}.u"
+        seed = derive(self.seed, "user", self.user.id, message_id)
+        request = Request("user", _prompt(self.user, state, so_far), seed, max_tokens=256)
+        content, told = _read(self.lm.complete(request).text, state)
+        return ChatMessage(message_id, "user", content, told)
+
+
+def _prompt(
+    user: User, state: Mapping[str, str], so_far: Sequence[ChatMessage]
+) -> tuple[Message, ...]:
+    states = "\n".join(f"{name}: {value}" for name, value in sorted(state.items()))
+    talk = "\n".join(f"{m.role}: {m.content}" for m in so_far)
+    return (
+        Message("system", f"{_PLAY}<profile>\n{user.profile}\n</profile>"),
+        Message(
+            "user",
+            f"Your current states:\n<states>\n{states}\n</states>\n"
+            f"<conversation>\n{talk}\n</conversation>\n{_FORMAT}",
+        ),
+    )
+
+
+def _read(reply: str, state: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Message and told states; a reply that is no such JSON is taken as the words themselves."""
+    found = parse_object(reply)
+    message = found.get("message") if found else None
+    if found is None or not isinstance(message, str) or not message.strip():
+        return reply.strip() or "Thanks.", ()
+    told = found.get("told")
+    if not isinstance(told, dict):
+        return message.strip(), ()
+    true = {(s, v) for s, v in told.items() if isinstance(v, str) and state.get(s) == v}
+    return message.strip(), tuple(sorted(true))

@@ -1,0 +1,1 @@
+"""The boundary to models, and the offline stand-in."""

@@ -1,0 +1,166 @@
+"""The offline model's lexicon: concepts, their values and phrases, as matrices to match against."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEATURES = 2**16
+SMALL_TALK = "small talk"
+_CENTROID_WEIGHT = 0.7  # a value is known by its whole vocabulary more than by its nearest phrase
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_STOP_WORDS = """
+a an the i me my you your we our us it its he she they them his her their is am are was were be been
+being do does did have has had having to of in on at for with and or but so that this these those as
+by from up out about into over after before then than too very just if when while there here what
+which who how all any some can could will would should ll ve re d s t m get got go goes going
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of a concept, or one kind of small talk.
+
+    Attributes:
+        concept: Name of the concept, or ``SMALL_TALK``.
+        name: Name of the value, or the kind.
+        kinds: General categories, as vague instructions name them.
+        fact: The plain statement of it; ``""`` for small talk.
+        fact_zh: The same in Chinese.
+    """
+
+    concept: str
+    name: str
+    kinds: frozenset[str]
+    fact: str
+    fact_zh: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Everything that the stand-in knows of the world.
+
+    Attributes:
+        values: All values, concept by concept, small talk last.
+        concepts: Names, in order.
+        kind_words: Kind to the stems by which an instruction means it.
+        phrases: Matrix (phrases, FEATURES), unit rows.
+        owners: Index of the value of each phrase.
+        centroids: Matrix (values, FEATURES), unit rows.
+        labels: Matrix (concepts, FEATURES) of what the concept is called, unit rows.
+        transform: Texts to unit rows in the same space.
+    """
+
+    values: tuple[Value, ...]
+    concepts: tuple[str, ...]
+    kind_words: dict[str, tuple[str, ...]]
+    phrases: Any
+    owners: NDArray[np.int64]
+    centroids: Any
+    labels: Any
+    transform: Any
+
+    def scores(self, texts: list[str]) -> NDArray[np.float64]:
+        """Similarity of each text with each value, shape (texts, values)."""
+        rows = self.transform(texts)
+        near = np.asarray((rows @ self.phrases.T).todense())
+        starts = np.searchsorted(self.owners, np.arange(len(self.values)))
+        best = np.maximum.reduceat(near, starts, axis=1)
+        whole = np.asarray((rows @ self.centroids.T).todense())
+        return (1 - _CENTROID_WEIGHT) * best + _CENTROID_WEIGHT * 1.5 * whole
+
+    def label_scores(self, texts: list[str]) -> NDArray[np.float64]:
+        """Similarity of each text with the name of each concept, shape (texts, concepts)."""
+        return np.asarray((self.transform(texts) @ self.labels.T).todense())
+
+
+@lru_cache(maxsize=1)
+def load_lexicon() -> Lexicon:
+    """Read lexicon.yaml and index it, once per process."""
+    import yaml
+    from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+
+    def data(name: str) -> Any:
+        text = files("evolve.lm").joinpath(name).read_text(encoding="utf-8")
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+    raw = data("lexicon.yaml")
+    values, phrases = _values(raw)
+    owners = np.repeat(np.arange(len(values)), [len(p) for p in phrases])
+    hashing = HashingVectorizer(
+        analyzer=features, n_features=FEATURES, norm=None, alternate_sign=False
+    )
+
+    def counts(texts: list[str]) -> Any:
+        matrix = hashing.transform(texts)
+        matrix.data = np.log1p(matrix.data)
+        return matrix
+
+    flat = [phrase for group in phrases for phrase in group]
+    weights = TfidfTransformer(norm="l2").fit(counts(flat))
+    joined = [" . ".join(group) for group in phrases]
+    whole = TfidfTransformer(norm="l2").fit(counts(flat))
+    labels = [
+        " . ".join([c["name"].replace("_", " "), *c["labels"], c["zh"]]) for c in raw["concepts"]
+    ]
+    return Lexicon(
+        values=values,
+        concepts=tuple(c["name"] for c in raw["concepts"]),
+        kind_words={kind: tuple(words) for kind, words in data("kinds.yaml").items()},
+        phrases=weights.transform(counts(flat)),
+        owners=owners,
+        centroids=whole.transform(counts(joined)),
+        labels=weights.transform(counts(labels)),
+        transform=lambda texts: weights.transform(counts(texts)),
+    )
+
+
+def features(text: str) -> Iterator[str]:
+    """Words twice, their stems, their character 4-grams; Chinese by character and pair."""
+    for word in _WORD.findall(text.lower()):
+        if _CJK.search(word):
+            yield from word
+            yield from (word[i : i + 2] for i in range(len(word) - 1))
+        elif word not in _STOP:
+            yield f"w:{word}"
+            yield f"w:{word}"
+            if len(word) > 4:
+                yield f"s:{word[:5]}"
+            if len(word) > 3:
+                yield f"s:{word[:4]}"
+            framed = f"<{word}>"
+            yield from (framed[i : i + 4] for i in range(len(framed) - 3))
+
+
+def is_cjk(text: str) -> bool:
+    """Whether a text is written mostly in Chinese or Japanese."""
+    return len(_CJK.findall(text)) * 2 > len("".join(_WORD.findall(text)))
+
+
+def _values(raw: dict[str, Any]) -> tuple[tuple[Value, ...], list[list[str]]]:
+    values, phrases = [], []
+    for concept in raw["concepts"]:
+        kinds = frozenset(concept["kinds"])
+        for value in concept["values"]:
+            zh = value.get("zh", [])
+            first = zh[0] if zh else ""
+            values.append(Value(concept["name"], value["name"], kinds, value["fact"], first))
+            words = value["name"].replace("_", " ")
+            more = [" ".join(value["words"])] if "words" in value else []
+            phrases.append([value["fact"], words, *value["phrases"], *zh, *more])
+    for kind, said in raw["small_talk"].items():
+        kinds = frozenset() if kind == "none" else frozenset([kind])
+        values.append(Value(SMALL_TALK, kind, kinds, "", ""))
+        phrases.append(list(said))
+    return tuple(values), phrases

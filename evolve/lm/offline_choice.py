@@ -1,0 +1,156 @@
+"""The offline model's roles ``answer``, ``probe`` and ``bound``: what it believes and chooses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evolve.lm.base import Request
+from evolve.lm.offline_memory import Attended, attend, attend_plain, items_of, newer_wins
+from evolve.lm.parse import UNKNOWN
+from evolve.lm.reader import clauses, key_of, sentences, the_reader, uniform
+from evolve.lm.vectors import vectors
+
+if TYPE_CHECKING:
+    from evolve.lm.offline import Capacity
+
+_STATES = re.compile(r"<states>\n(.*?)\n</states>", re.DOTALL)
+_FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
+_QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
+_CHOICES = re.compile(r"<choices>\n(.*?)\n</choices>", re.DOTALL)
+_CHOICE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
+_LEAST_LIKENESS = 0.12  # plain similarity below which nothing is known of a state
+_CLEAR = 0.25  # similarity from which a choice is taken to speak of a value
+
+
+def choose(request: Request, capacity: Capacity) -> str:
+    """The JSON reply to an answer, a probe or an upper bound."""
+    if request.task == "probe":
+        return _probe(request, capacity)
+    last = request.messages[-1].content
+    block, asked = _CHOICES.search(last), _QUESTION.search(last)
+    choices = tuple(_CHOICE.findall(block.group(1))) if block else ()
+    if not choices:
+        return "I see no choices."
+    meaning = _meaning(choices)
+    if request.task == "bound":
+        scores = _by_facts(request, choices, meaning)
+    elif meaning:
+        concepts = frozenset(meaning[0])
+        attended = attend(items_of(request), concepts, request, capacity)
+        scores = _by_beliefs(_beliefs(attended, concepts, request), meaning)
+    else:
+        about = " ".join([asked.group(1) if asked else "", *choices])
+        attended = attend_plain(items_of(request), about, request, capacity)
+        scores = _by_likeness([one.item.reading.text for one in attended], choices)
+    return json.dumps({"answer": _best(scores, choices, request.seed) + 1})
+
+
+def _best(scores: Sequence[float], choices: Sequence[str], seed: int) -> int:
+    """The highest score; among equals one fixed guess per (user, question), by choice text."""
+    top = max(scores)
+    equal = [i for i, score in enumerate(scores) if score >= top - 1e-9]
+    return max(equal, key=lambda i: (uniform(seed, key_of(choices[i])), i))
+
+
+def _probe(request: Request, capacity: Capacity) -> str:
+    block = _STATES.search(request.messages[-1].content)
+    lines = block.group(1).split("\n") if block else []
+    items = items_of(request)
+    said: dict[str, str] = {}
+    known: dict[str, tuple[str, dict[str, str]]] = {}
+    for line in lines:
+        name, _, listed = line.partition(": ")
+        options = tuple(listed.split(" | "))
+        readable = the_reader().options(name, options)
+        concept = the_reader().named(name)
+        if readable is None or concept is None:
+            attended = attend_plain(items, f"{name} {listed}".replace("_", " "), request, capacity)
+            said[name] = _likeliest_option(attended, name, options)
+        else:
+            known[name] = concept, readable
+    concepts = frozenset(concept for concept, _ in known.values())
+    if concepts:
+        beliefs = _beliefs(attend(items, concepts, request, capacity), concepts, request)
+        for name, (concept, readable) in known.items():
+            said[name] = readable.get(beliefs.get(concept, ""), UNKNOWN)
+    return json.dumps(said, ensure_ascii=False)
+
+
+def _beliefs(
+    attended: Sequence[Attended], concepts: frozenset[str], request: Request
+) -> dict[str, str]:
+    """Concept → the value of the memory that weighs most, or is newest where newer values win."""
+    newest = newer_wins(request)
+    best: dict[str, tuple[float, float, str]] = {}
+    for one in attended:
+        concept, value = one.item.reading.concept, one.item.reading.value
+        if concept not in concepts or concept is None or value is None:
+            continue
+        rank = (float(one.item.age) if newest else 0.0, one.weight, value.name)
+        best[concept] = max(best.get(concept, rank), rank)
+    return {concept: value for concept, (_, _, value) in best.items()}
+
+
+@lru_cache(maxsize=8192)
+def _meaning(choices: tuple[str, ...]) -> tuple[Mapping[str, str], ...]:
+    """Per choice: concept → value that it speaks of; empty where the lexicon does not reach.
+
+    The concepts are those that most choices speak of; of each, a choice's value is the one that any
+    of its clauses fits best.
+    """
+    reader = the_reader()
+    pieces = [tuple(c for s in sentences(choice) for c in clauses(s)) for choice in choices]
+    counts: Counter[str] = Counter()
+    for parts in pieces:
+        readings = reader.read(parts)
+        counts.update({r.concept for r in readings if r.concept and r.score >= _CLEAR})
+    concepts = sorted(c for c, n in counts.items() if 2 * n > len(choices))
+    meaning = tuple({c: reader.value_of(parts, c)[0] for c in concepts} for parts in pieces)
+    return meaning if len({tuple(m.items()) for m in meaning}) > 1 else ()
+
+
+def _by_beliefs(beliefs: Mapping[str, str], meaning: Sequence[Mapping[str, str]]) -> list[float]:
+    return [float(sum(beliefs.get(c) == v for c, v in choice.items())) for choice in meaning]
+
+
+def _by_facts(
+    request: Request, choices: tuple[str, ...], meaning: Sequence[Mapping[str, str]]
+) -> list[float]:
+    """Scores by facts that are given as true."""
+    block = _FACTS.search(request.messages[0].content)
+    lines = [line[2:] for line in block.group(1).split("\n")] if block else []
+    beliefs: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(": ")
+        concept = the_reader().named(name)
+        if concept is not None:
+            beliefs[concept] = the_reader().value_of([value.replace("_", " ")], concept)[0]
+    if meaning and set(meaning[0]) & set(beliefs):
+        return _by_beliefs(beliefs, meaning)
+    return _by_likeness([line.replace("_", " ") for line in lines], choices)
+
+
+def _by_likeness(texts: Sequence[str], choices: tuple[str, ...]) -> list[float]:
+    """Per choice, its similarity with what is known, beyond what all choices share."""
+    if not texts:
+        return [0.0] * len(choices)
+    rows = vectors([*choices, *texts])
+    alike = rows[: len(choices)] @ rows[len(choices) :].T
+    return [float(score) for score in np.sum(alike - alike.mean(axis=0), axis=1)]
+
+
+def _likeliest_option(attended: Sequence[Attended], name: str, options: tuple[str, ...]) -> str:
+    if not attended:
+        return UNKNOWN
+    texts = [one.item.reading.text for one in attended]
+    rows = vectors([*(f"{name} {o}".replace("_", " ") for o in options), *texts])
+    alike = (rows[: len(options)] @ rows[len(options) :].T).max(axis=1)
+    best = int(alike.argmax())
+    return options[best] if alike[best] >= _LEAST_LIKENESS else UNKNOWN

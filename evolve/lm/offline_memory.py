@@ -1,0 +1,148 @@
+"""What the offline model sees of a prompt's memories, facts and turns, and what it attends to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from evolve.lm.base import Message, Request
+from evolve.lm.reader import Reading, normal, sentences, the_reader
+from evolve.lm.vectors import vectors
+
+if TYPE_CHECKING:
+    from evolve.lm.offline import Capacity
+
+_MEMORIES = re.compile(r"<memories>\n(.*?)\n</memories>", re.DOTALL)
+_LINE = re.compile(r"^- \[session (\d+)\] (.*)$")
+_RAW = re.compile(r"(?:^|\s)(user|assistant): ")
+_NEWER_WINS = re.compile(
+    r"\b(?:newer|newest|latest|most recent|more recent|up[- ]to[- ]date|outdated|superseded?)\b"
+    r"|最新|最近|新的"
+)
+_NOW = 1_000_000  # turns in context are newer than any memory
+_ON_TOPIC, _OFF_TOPIC = 0.55, 0.2  # relevance of a memory about what is asked, and of another
+_SURENESS = 0.35  # what a memory about what is asked gains by being clear
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a prompt shows.
+
+    Attributes:
+        reading: What it was understood to say.
+        age: Larger is newer.
+        raw: It is a turn as it was said, not a fact that was written down.
+    """
+
+    reading: Reading
+    age: int
+    raw: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attended:
+    """An item that was weighed, and how much it weighed."""
+
+    item: Item
+    weight: float
+
+
+def items_of(request: Request) -> list[Item]:
+    """Everything that the prompt shows of the user: memory lines, then turns in context."""
+    shown: list[Item] = []
+    system = request.messages[0].content
+    block = _MEMORIES.search(system)
+    if block:
+        for line in block.group(1).split("\n"):
+            shown += _memory_items(line)
+    turns: Sequence[Message] = request.messages[1:-1]
+    for number, turn in enumerate(turns):
+        if turn.role == "user":
+            shown += _turn_items(turn.content, _NOW + number)
+    return shown
+
+
+def newer_wins(request: Request) -> bool:
+    """Whether the instructions, memories aside, say that newer values win."""
+    return _says_newer_wins(_MEMORIES.sub("", request.messages[0].content))
+
+
+@lru_cache(maxsize=4096)
+def _says_newer_wins(instructions: str) -> bool:
+    return _NEWER_WINS.search(instructions.lower()) is not None
+
+
+def attend(
+    items: Sequence[Item], concepts: frozenset[str], request: Request, capacity: Capacity
+) -> list[Attended]:
+    """The few items that are weighed for a question about concepts, heaviest first.
+
+    Noise is tied to (user and question, memory) through the request's seed, so that two policies
+    that hold the same memories answer alike.
+    """
+    relevance = []
+    for item in items:
+        reading = item.reading
+        if reading.concept in concepts:
+            relevance.append(_ON_TOPIC + _SURENESS * min(1.0, reading.score / 0.5))
+        else:
+            relevance.append(_OFF_TOPIC)
+    return _heaviest(items, relevance, request, capacity)
+
+
+def attend_plain(
+    items: Sequence[Item], about: str, request: Request, capacity: Capacity
+) -> list[Attended]:
+    """The same for a question outside the lexicon: relevance is plain n-gram similarity."""
+    if not items:
+        return []
+    rows = vectors([about, *(item.reading.text for item in items)])
+    return _heaviest(items, [float(a) for a in rows[1:] @ rows[0]], request, capacity)
+
+
+def _heaviest(
+    items: Sequence[Item], relevance: Sequence[float], request: Request, capacity: Capacity
+) -> list[Attended]:
+    pull = capacity.recency_pull if newer_wins(request) else 0.0
+    ages = sorted({item.age for item in items})
+    rank = {age: (number + 1) / len(ages) for number, age in enumerate(ages)}
+    weighed = [
+        Attended(
+            item,
+            weight
+            + capacity.attention_noise * normal(request.seed, item.reading.key)
+            + pull * rank[item.age]
+            - (capacity.raw_penalty if item.raw else 0.0),
+        )
+        for item, weight in zip(items, relevance, strict=True)
+    ]
+    weighed.sort(key=lambda one: (-one.weight, -one.item.age, one.item.reading.key))
+    return weighed[: capacity.attended]
+
+
+@lru_cache(maxsize=65536)
+def _memory_items(line: str) -> tuple[Item, ...]:
+    found = _LINE.match(line)
+    if found is None:
+        return ()
+    session, text = int(found.group(1)), found.group(2)
+    pieces = _RAW.split(text)
+    if len(pieces) > 1:
+        said = [
+            sentence
+            for role, turn in zip(pieces[1::2], pieces[2::2], strict=True)
+            if role == "user"
+            for sentence in sentences(turn)
+        ]
+        return tuple(Item(reading, session, True) for reading in the_reader().read(said))
+    label, colon, fact = text.partition(": ")
+    (reading,) = the_reader().read([fact if colon else label])
+    return (Item(reading, session, False),)
+
+
+@lru_cache(maxsize=65536)
+def _turn_items(content: str, age: int) -> tuple[Item, ...]:
+    return tuple(Item(reading, age, True) for reading in the_reader().read(sentences(content)))

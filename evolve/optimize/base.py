@@ -1,0 +1,89 @@
+"""What passes between the loop and the proposers: context in, proposal out, verdict back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from feedback.digest import Feedback
+from policies.policy import Policy
+
+SettingValue = int | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a candidate.
+
+    Attributes:
+        candidate: Id of the candidate; equal to the parent's where nothing was changed.
+        parent: Id of its parent.
+        settings: The candidate's settings.
+        operator: What proposed it.
+        accepted: Whether it became a version.
+        stage: Where it was decided: ``text``, ``duplicate``, ``failed``, ``minibatch``, ``gate``.
+        reason: One sentence.
+        minibatch_difference: Mean paired difference in accuracy to the parent on the minibatch.
+        tokens_per_answer: On the minibatch; None if it was not scored.
+    """
+
+    candidate: str
+    parent: str
+    settings: Mapping[str, SettingValue]
+    operator: str
+    accepted: bool
+    stage: str
+    reason: str
+    minibatch_difference: float | None = None
+    tokens_per_answer: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalContext:
+    """What a proposer may look at.
+
+    Attributes:
+        parent: The policy to improve.
+        versions: All accepted versions, seed first.
+        feedback: What the parent's train rollouts say.
+        last_verdict: What became of the previous candidate.
+        seed: For this proposal; from run seed and proposal number.
+    """
+
+    parent: Policy
+    versions: tuple[Policy, ...]
+    feedback: Feedback
+    last_verdict: Verdict | None
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Changes to the parent: only what differs; both empty means that nothing was found.
+
+    Attributes:
+        operator: Its name in the lineage, such as ``rewrite:memory_types+search``.
+        texts: Name of the text to its new content.
+        settings: Name of the setting to its new value.
+    """
+
+    operator: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, SettingValue] = field(default_factory=dict)
+
+
+class Proposer(Protocol):
+    """Something that proposes changes to a policy.
+
+    ``propose`` is called once per candidate and must depend on its context and on what was observed
+    alone, so that a resumed run, which replays ``observe`` for every journaled verdict and calls
+    ``propose`` only for new candidates, proposes the same. It raises ``RejectedTextError`` where a
+    rewrite breaks a rule (recorded as a rejected candidate) and lets the LM's errors pass.
+    """
+
+    def propose(self, context: ProposalContext) -> Proposal:
+        """Propose one change."""
+
+    def observe(self, verdict: Verdict) -> None:
+        """Learn what became of a candidate; called for every candidate, in order."""
