@@ -1,6 +1,7 @@
 """A constructed life for each step that can lose a state, and what holds for all."""
 
 import dataclasses
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -43,7 +44,7 @@ ABOUT_DIET = "is vegan and eats no animal products"
 def truth_of(states=(NOW,), required=(("diet_style",),), traceable=True, schema=None) -> UserTruth:
     """A user with the given states per period."""
     updated = [frozenset()]
-    for before, now in zip(states, states[1:], strict=False):
+    for before, now in pairwise(states):
         updated.append(frozenset(name for name in now if before[name] != now[name]))
     queries = tuple(f"question {i}" for i in range(len(required)))
     values = schema or SCHEMA
