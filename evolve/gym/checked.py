@@ -72,6 +72,15 @@ class Place:
             )
         return tuple(self.text(item, f"each text of {what}") for item in value)
 
+    def members(self, value: object, what: str, word: str) -> list[tuple[Place, object]]:
+        """The members of a list of at least one, each with its place, called ``word``."""
+        if not isinstance(value, list) or not value:
+            raise self.wrong(
+                f"{what} must be a list with at least one {word}, found {shown(value)}",
+                f"add a {word}",
+            )
+        return [(self.at(word, number), item) for number, item in enumerate(value)]
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -123,14 +132,8 @@ class Record:
         return Record(self.place, value)
 
     def items(self, key: str, word: str) -> list[tuple[Place, object]]:
-        """The members of a list of at least one, each with its place, called ``word``."""
-        value = self.get(key)
-        if not isinstance(value, list) or not value:
-            raise self.place.wrong(
-                f"`{key}` must be a list with at least one {word}, found {shown(value)}",
-                f"add a {word}",
-            )
-        return [(self.place.at(word, number), item) for number, item in enumerate(value)]
+        """The members of a key's list, as ``Place.members``."""
+        return self.place.members(self.get(key), f"`{key}`", word)
 
     def records(self, key: str, word: str) -> Iterator[Record]:
         """Like ``items``, each member an object."""
