@@ -1,0 +1,33 @@
+"""What every command does around its work: a user's mistake is one line, a pipe may close."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from policies.errors import UserError
+
+USER_ERROR = 2
+CLOSED_PIPE = 128 + 13  # what a shell shows for a process ended by SIGPIPE
+
+
+def run_command(main: Callable[[], int]) -> int:
+    """Run a command and return its exit status.
+
+    Args:
+        main: Does the work and returns the status. A ``UserError`` that it raises is printed alone
+            on stderr and becomes status 2; when the reader of its output goes away, the command
+            ends quietly. Everything else passes, as it is a defect.
+    """
+    try:
+        status = main()
+        sys.stdout.flush()
+    except UserError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return USER_ERROR
+    except BrokenPipeError:
+        # Python flushes stdout once more as it ends, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    return status

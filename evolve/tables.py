@@ -1,0 +1,67 @@
+"""Tables on the console: drawn on a terminal, aligned plain text everywhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of ready texts; the first column stands left, the others right."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def number(value: float | None, digits: int = 4, missing: str = "-") -> str:
+    """A number with so many decimals, or ``missing`` where it is undefined."""
+    return missing if value is None else f"{value:.{digits}f}"
+
+
+def print_tables(tables: Sequence[Table]) -> None:
+    """Print tables to stdout, a blank line between them."""
+    if sys.stdout.isatty():
+        _draw(tables)
+    else:
+        print("\n\n".join(plain(table) for table in tables))
+
+
+def plain(table: Table) -> str:
+    """A table as aligned text without trailing spaces."""
+    lines = (table.columns, *table.rows)
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    shown = [table.title]
+    for first, *others in lines:
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        shown.append("  ".join(cells).rstrip())
+    return "\n".join(shown)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names to their shortest beginnings of eight or more characters that tell them apart."""
+    full = sorted(set(names))
+    length = 8
+    while len({name[:length] for name in full}) < len(full):
+        length += 1
+    return {name: name[:length] for name in full}
+
+
+def _draw(tables: Sequence[Table]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as Drawn
+
+    console = Console()
+    for position, table in enumerate(tables):
+        if position:
+            console.print()
+        drawn = Drawn(title=escape(table.title), title_justify="left", box=None, pad_edge=False)
+        for place, column in enumerate(table.columns):
+            drawn.add_column(escape(column), justify="right" if place else "left")
+        for row in table.rows:
+            drawn.add_row(*(escape(cell) for cell in row))
+        console.print(drawn)

@@ -1,0 +1,51 @@
+"""What every command does around its work."""
+
+import subprocess
+import sys
+
+import pytest
+
+from evolve.cli import run_command
+from policies.errors import ConfigError
+
+
+def raising(error):
+    def main():
+        raise error
+
+    return main
+
+
+def test_the_status_passes(capsys):
+    assert run_command(lambda: 3) == 3
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_mistake_of_the_user_is_one_line_and_status_2(capsys):
+    assert run_command(raising(ConfigError("Two\n  lines."))) == 2
+    assert capsys.readouterr() == ("", "error: Two lines.\n")
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_everything_else_passes(error):
+    with pytest.raises(error):
+        run_command(raising(error))
+
+
+def test_a_closed_pipe_ends_quietly():
+    program = (
+        "import sys\n"
+        "from evolve.cli import run_command\n"
+        "def main():\n"
+        "    for _ in range(100_000): print('line')\n"
+        "    return 0\n"
+        "sys.exit(run_command(main))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout.readline() == "line\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
