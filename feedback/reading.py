@@ -9,10 +9,10 @@ either neither this state's name nor a value of it stands whole in the text, or 
 values are the same words. So one entry may be about several states, and "advanced", said of
 knitting, is not about pickleball.
 
-About a state, it says the true value if it is nearer to it than to every other value of the state
-by ``MARGIN``, another value if nearer to that one by ``MARGIN``, and is unclear between. Words that
-resemble no name and no value of the schema are about none of its states; that is the limit of
-judging by n-grams.
+About a state, it says the value that it is near to by ``FLOOR`` or more, and nearer than to every
+other value of the state by ``MARGIN``; where there is none such, it is unclear. Words that resemble
+no name and no value of the schema are about none of its states; that is the limit of judging by
+n-grams.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FLOOR = 0.45
-MARGIN = 0.1
+MARGIN = 0.15
 NOISE = 0.03
 _WHOLE = 0.8  # share of a name or value that counts as standing there whole
 _SAME_WORDS = 0.5
@@ -129,20 +129,15 @@ class SchemaReader:
             return Says.NOTHING
         near = dict(zip(self._values[state], reading.near[state], strict=True))
         own = near.pop(value, 0.0)
-        ahead = own - max(near.values(), default=0.0)
-        if ahead >= MARGIN:
+        other = max(near.values(), default=0.0)
+        if own >= FLOOR and own - other >= MARGIN:
             return Says.TRUE
-        return Says.ANOTHER if ahead <= -MARGIN else Says.UNCLEAR
+        return Says.ANOTHER if other >= FLOOR and other - own >= MARGIN else Says.UNCLEAR
 
     def nearest(self, item: tuple[str, str], state: str) -> str:
         """The value of the state that the text is nearest to; the first of equals."""
         (reading,) = self.read([item])
         return self._nearest(reading, state)
-
-    def resembles_none(self, item: tuple[str, str]) -> bool:
-        """Whether a (label, text) pair resembles no state of the schema."""
-        (reading,) = self.read([item])
-        return max(reading.resemblance.values(), default=0.0) < FLOOR
 
     def _nearest(self, reading: Reading, state: str) -> str:
         near = reading.near[state]

@@ -10,9 +10,10 @@ the copy that came furthest was lost.
 - A labelled entry that names the turn among its sources is a copy if its words say the true value
   (see ``feedback.reading``) or repeat most of the turn. It is ``corrupted`` if they say another
   value, unless another of its sources told that one; ``undecided`` if they are about the state with
-  no clear value, or only quote a part of the turn that resembles no state; else it is about
-  something else. An undecided entry that a right probe was shown counts as a copy. So does an entry
-  that retired a copy under the same label and says the true value.
+  no clear value; else it is about something else, also where it quotes a part of the turn that
+  resembles no state: such a part is chatter far more often than not. An undecided entry that a
+  right probe was shown counts as a copy. So does an entry that retired a copy under the same label
+  and says the true value.
 - A message that is in no write and not in the context was dropped (``lost``) where the history is
   the memory (no writes, contexts that show messages); else it is ``unwritten``, and nothing
   competed with it.
@@ -47,7 +48,6 @@ _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
 
 _WHOLE_TURN = 0.6  # share of a turn's n-grams in an entry that repeats it
-_QUOTE = 0.8  # share of an entry's n-grams in a turn that it quotes
 _ORDER = {stage: place for place, stage in enumerate(TraceStage)}
 
 
@@ -211,16 +211,7 @@ class _Follower:
             return Says.TRUE
         if says is Says.ANOTHER and (self.state, self.reader.nearest(item, self.state)) in told:
             return Says.NOTHING
-        if says is Says.NOTHING and self.reader.resembles_none(item) and self._quotes(entry, turn):
-            return Says.UNCLEAR
         return says
-
-    def _quotes(self, entry: Entry, turn: ChatMessage) -> bool:
-        quoted = share_within(entry.text, turn.content)
-        others = (self.index.messages[i] for i in entry.sources if i in self.index.messages)
-        return quoted >= _QUOTE and all(
-            share_within(entry.text, other.content) <= quoted for other in others
-        )
 
     def _probe_read(self, entry: Entry) -> bool:
         return bool(self.probed_right) and entry.id in self.answer.probe_context.entries

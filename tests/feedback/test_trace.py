@@ -141,13 +141,15 @@ def test_an_entry_with_a_value_that_another_of_its_turns_told_is_not_corrupted()
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["changed diet style lately", f"{CHAT[:18]}"],
-    ids=["about the state without a value", "a quote that resembles no state"],
-)
-def test_undecided(text):
-    assert stage_of(wrong(shown=[0]), entries=[entry(text)]) is TraceStage.UNDECIDED
+def test_undecided_if_the_entry_is_about_the_state_without_a_clear_value():
+    made = [entry("changed diet style lately")]
+    assert stage_of(wrong(shown=[0]), entries=made) is TraceStage.UNDECIDED
+
+
+def test_a_quote_that_resembles_no_state_is_about_something_else():
+    made = [entry("It rained all day."), entry("is vegetarian", 1)]
+    assert stage_of(wrong(shown=[0]), entries=made[:1]) is TraceStage.UNWRITTEN
+    assert stage_of(wrong(shown=[0]), entries=made) is TraceStage.CORRUPTED
 
 
 def test_undecided_is_decided_by_a_right_probe_that_was_shown_the_entry():
@@ -286,7 +288,8 @@ def test_chinese_memories_are_traced():
     assert found("用户是纯素者", ()) is TraceStage.UNRETRIEVED
     assert found("用户吃素食") is TraceStage.CORRUPTED
     assert found("平时开车上班") is TraceStage.UNWRITTEN
-    assert found("动物来的东西我都不碰") is TraceStage.UNDECIDED
+    assert found("饮食习惯有变化") is TraceStage.UNDECIDED
+    assert found("路上总是堵车") is TraceStage.UNWRITTEN
     assert found("用户说：凡是动物来的东西我都不碰，路上总是堵车") is TraceStage.MISREAD
 
 
