@@ -1,0 +1,56 @@
+# What developers run; .ci/run calls the same targets.
+.DEFAULT_GOAL := help
+.PHONY: help venv run test test-extras check lock clean
+
+VENV ?= .venv
+PYTHON = $(VENV)/bin/python
+UV = $(or $(shell command -v uv),$(VENV)/bin/uv)
+CACHES = .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+venv: $(VENV)/.complete ## create the environment from the lock file, with uv or else with pip
+
+# Nothing is installed of the project itself: all commands run from this folder.
+$(VENV)/.complete: uv.lock requirements-dev.txt
+	@if command -v uv > /dev/null; then \
+		UV_PROJECT_ENVIRONMENT="$(VENV)" uv sync --frozen --no-install-project; \
+	else \
+		for python in python3 python3.13 python3.12 python3.11 none; do \
+			"$$python" -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+				2> /dev/null && break; \
+		done; \
+		if [ "$$python" = none ]; then \
+			echo "Mnemotune needs Python 3.11, 3.12 or 3.13 with its venv module, and python3," \
+				"python3.13, python3.12 and python3.11 are not that: install one, or uv." >&2; \
+			exit 1; \
+		fi; \
+		"$$python" -m venv --clear "$(VENV)" && \
+		"$(PYTHON)" -m pip install --quiet --require-hashes -r requirements-dev.txt; \
+	fi
+	@touch $@
+
+run: venv ## evolve the seed policy on the sample users, offline
+	$(PYTHON) -m evolve.loop --budget 300
+
+test: venv ## the tests of every day
+	$(PYTHON) -m pytest -m "not extra" -n 2
+
+test-extras: venv ## the slow tests
+	$(PYTHON) -m pytest -m extra
+
+check: venv ## lint, format, types, direction of imports
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(PYTHON) -m pytest tests/test_import_direction.py
+
+lock: ## resolve the dependencies again and export the requirement files
+	$(UV) lock
+	$(UV) export --frozen --quiet --no-header --no-emit-project --no-dev -o requirements.txt
+	$(UV) export --frozen --quiet --no-header --no-emit-project -o requirements-dev.txt
+
+clean: ## remove caches and builds; the environment and runs/ stay
+	rm -rf $(CACHES)
+	find policies feedback evolve tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
