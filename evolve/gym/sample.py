@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
+from evolve.cli import run_command
 from evolve.gym.sample_bank import VARIANTS, Bank, read_bank
 from evolve.gym.sample_calendar import PlannedPeriod, PlannedSession, draw_calendar
 from evolve.gym.sample_lives import PERIODS, Life, draw_life
 from evolve.gym.sample_people import SMALL_TALK, draw_person
 from evolve.gym.sample_talk import EXPLICITNESS, Speaker
 from evolve.seeding import derive
-from policies.errors import ConfigError, UserError
+from policies.errors import ConfigError
 
 
 def make_users(
@@ -109,7 +110,7 @@ def write_users(users: Sequence[dict[str, object]], path: Path) -> None:
         ConfigError: If the file cannot be written there.
     """
     text = json.dumps(users, ensure_ascii=False, indent=1) + "\n"
-    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    part = path.parent / f"{path.name}.{os.getpid()}.tmp"
     try:
         part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(path)
@@ -121,7 +122,7 @@ def write_users(users: Sequence[dict[str, object]], path: Path) -> None:
         ) from error
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """The command; returns its exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m evolve.gym.sample",
@@ -131,16 +132,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--users", type=int, default=72, help="number of users (72)")
     parser.add_argument("--out", type=Path, required=True, help="environment file to write")
     parser.add_argument("--variant", default="a", help="bank of phrases: a or b (a)")
-    options = parser.parse_args(arguments)
-    try:
-        users = make_users(options.seed, options.users, options.variant)
-        write_users(users, options.out)
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+    options = parser.parse_args()
+    users = make_users(options.seed, options.users, options.variant)
+    write_users(users, options.out)
     print(f"wrote {len(users)} users to {options.out}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

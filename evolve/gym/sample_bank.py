@@ -18,7 +18,7 @@ class Phrases:
     Attributes:
         implied: Sentences that a user says and that only imply the value.
         explicit: Sentences that a user says and that state the value.
-        clause: Fragments that go on from "Since"; they begin with "you".
+        clause: Fragments that go on from "Since"; they begin with "you" or "your".
     """
 
     implied: tuple[str, ...]
