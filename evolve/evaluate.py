@@ -1,0 +1,180 @@
+"""Scores policies on users: what is known is reused, what is new is paid for, run and journaled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from evolve.budget import Ledger
+from evolve.codec import from_data, to_data
+from evolve.gym.bounds import Bounds
+from evolve.gym.rollout import Span, share
+from evolve.gym.users import User
+from evolve.journal import Journal
+from evolve.lm.meter import add_usage
+from evolve.workers import BoundTask, LiveTask, Workers, WorldSpec
+from feedback.diagnosis import diagnose
+from feedback.records import Diagnosis, Rollout, Usage
+from policies.policy import Policy
+
+Key = tuple[str, str, int | None, bool]
+_WHOLE = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A rollout and what its diagnosis says.
+
+    Attributes:
+        rollout: As it was lived; ``failure`` is set where it failed.
+        diagnoses: One per answer; empty where it failed.
+    """
+
+    rollout: Rollout
+    diagnoses: tuple[Diagnosis, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One (policy, user) pair to score, and how much of the user's life is needed."""
+
+    policy: Policy
+    user: User
+    span: Span = _WHOLE
+
+    @property
+    def key(self) -> Key:
+        """What makes two jobs the same."""
+        return self.policy.id, self.user.id, self.span.periods, self.span.answers_only
+
+    @property
+    def name(self) -> str:
+        """The key as the journal writes it."""
+        periods = "" if self.span.periods is None else f":{self.span.periods}"
+        return f"{self.policy.id}:{self.user.id}{periods}{':a' * self.span.answers_only}"
+
+
+@dataclass(slots=True)
+class Evaluator:
+    """The one place where rollouts are paid for.
+
+    Attributes:
+        journal: Records every reservation and rollout.
+        ledger: Is charged before a rollout starts.
+        workers: Run the rollouts.
+        spec: The world that they happen in.
+        check: Called between rollouts; raises to stop the run at a safe point.
+        usage: What was spent so far, by role.
+        bound_usage: What the upper bounds cost, outside the budget.
+        rollouts: Number of rollouts so far.
+    """
+
+    journal: Journal
+    ledger: Ledger
+    workers: Workers
+    spec: WorldSpec
+    check: Callable[[], None]
+    usage: tuple[tuple[str, Usage], ...] = ()
+    bound_usage: tuple[tuple[str, Usage], ...] = ()
+    rollouts: int = 0
+    _known: dict[Key, Scored] = field(default_factory=dict)
+    _bounds: Bounds = field(default_factory=dict)
+    _bounded: set[str] = field(default_factory=set)
+
+    def cost(self, jobs: Iterable[Job]) -> Fraction:
+        """What the jobs that are not yet known would be charged, in rollouts."""
+        world = self.spec.build()
+        return sum((share(job.user, world, job.span) for job in self._new(jobs)), start=Fraction(0))
+
+    def score(self, jobs: Sequence[Job]) -> list[Scored]:
+        """Score jobs in order; only new ones are charged.
+
+        Raises:
+            BudgetExhaustedError: The new ones together cost more than is left; none was run.
+        """
+        new = self._new(jobs)
+        if new:
+            self.check()
+            cost = self.cost(new)
+            self.ledger.reserve(cost)
+            names = [job.name for job in new]
+            # Journaled before the first call, so that a kill in between charges it once.
+            self.journal.once("reserve", names[0], lambda: {"jobs": names, "cost": str(cost)})
+            for job, rollout in zip(new, self._lived(new), strict=True):
+                self._take(job, rollout)
+                self.check()
+        return [self._known[job.key] for job in jobs]
+
+    def known(
+        self, policy: Policy, users: Iterable[User], span: Callable[[User], Span]
+    ) -> list[Scored]:
+        """What is already known of a policy on users, in their order."""
+        keys = [Job(policy, user, span(user)).key for user in users]
+        return [self._known[key] for key in keys if key in self._known]
+
+    def forget(self, policy: Policy) -> None:
+        """Drop a rejected policy's transcripts from memory; its diagnoses stay."""
+        for key, scored in self._known.items():
+            if key[0] == policy.id:
+                self._known[key] = Scored(_without_transcript(scored.rollout), scored.diagnoses)
+
+    def bounds(self, users: Iterable[User]) -> Mapping[tuple[str, int, int], float]:
+        """Upper bounds of users, asked once each, outside the rollout budget."""
+        new = [user for user in users if user.id not in self._bounded]
+        replayed = [user for user in new if self.journal.next_is("bounds", user.id)]
+        fresh = self.workers.run([BoundTask(self.spec, user) for user in new[len(replayed) :]])
+        for user in new:
+            data = self.journal.once("bounds", user.id, lambda: _bounds_data(next(fresh)))
+            self._bounded.add(user.id)
+            for period, question, bound in data["bounds"]:
+                self._bounds[user.id, period, question] = bound
+            self.bound_usage = add_usage(self.bound_usage, _usage_of(data["usage"]))
+        return self._bounds
+
+    def _new(self, jobs: Iterable[Job]) -> list[Job]:
+        unique = {job.key: job for job in jobs}
+        return [job for key, job in unique.items() if key not in self._known]
+
+    def _lived(self, jobs: Sequence[Job]) -> Iterator[Rollout]:
+        """Rollouts in order: those that the journal has, then new ones, side by side."""
+        replayed = 0
+        for job in jobs:
+            if not self.journal.next_is("rollout", job.name):
+                break
+            data = self.journal.once("rollout", job.name, dict)
+            replayed += 1
+            yield from_data(Rollout, data)
+        rest = jobs[replayed:]
+        tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in rest]
+        for job, rollout in zip(rest, self.workers.run(tasks), strict=True):
+            made = to_data(rollout)
+            self.journal.once("rollout", job.name, lambda made=made: made)
+            yield rollout
+
+    def _take(self, job: Job, rollout: Rollout) -> None:
+        failed = rollout.failure is not None
+        diagnoses = () if failed else diagnose(rollout, job.user.truth())
+        self._known[job.key] = Scored(rollout, diagnoses)
+        self.usage = add_usage(self.usage, rollout.usage)
+        self.rollouts += 1
+
+
+def _without_transcript(rollout: Rollout) -> Rollout:
+    from dataclasses import replace
+
+    return replace(rollout, messages=(), writes=(), entries=(), answers=())
+
+
+def _bounds_data(
+    found: tuple[Bounds, tuple[tuple[str, Usage], ...]],
+) -> dict[str, list[list[object]]]:
+    bounds, usage = found
+    return {
+        "bounds": [[period, question, bound] for (_, period, question), bound in bounds.items()],
+        "usage": [[role, u.calls, u.prompt_tokens, u.completion_tokens] for role, u in usage],
+    }
+
+
+def _usage_of(data: Sequence[Sequence[object]]) -> tuple[tuple[str, Usage], ...]:
+    return tuple((str(role), Usage(*(int(str(n)) for n in numbers))) for role, *numbers in data)

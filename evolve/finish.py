@@ -1,0 +1,208 @@
+"""The end of a run: test users, scored once, and the summary in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from evolve.evaluate import Evaluator, Job
+from evolve.field import Field
+from evolve.gym.rollout import Span
+from evolve.optimize.archive import Archive, shrinkage
+from evolve.plan import Plan
+from evolve.seeding import derive
+from evolve.stats import Interval, cluster_interval
+from feedback.records import Diagnosis, Stage
+from feedback.scores import Scores, score, tokens_per_answer
+from policies.policy import Policy, seed_policy
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Bounds = Mapping[tuple[str, int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One policy on the test users.
+
+    Attributes:
+        policy: The policy.
+        diagnoses: Of the answers that count for the report.
+        scores: Pooled over answers.
+        tokens: Per answer; None for ``none``, which is scored by its answers alone.
+    """
+
+    policy: Policy
+    diagnoses: tuple[Diagnosis, ...]
+    scores: Scores
+    tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run found.
+
+    Attributes:
+        tested: ``seed``, ``best``, ``native`` and ``none`` to how they did on test users.
+        gain: Memory score of best less that of seed on test users, with its interval over
+            clusters; None where it is undefined.
+        shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
+        clusters: Number of test clusters (users, or users' questions under a time split).
+    """
+
+    tested: Mapping[str, Tested]
+    gain: Interval | None
+    shrinkage: float | None
+    clusters: int
+
+    @property
+    def line(self) -> str:
+        """The run's last word."""
+        seed, best = self.tested["seed"].scores, self.tested["best"].scores
+        users = len({d.user for d in self.tested["best"].diagnoses})
+        people = f"n = {best.n} answers of {users} user{'s' * (users != 1)}"
+        if self.tested["seed"].policy.id == self.tested["best"].policy.id:
+            return (
+                f"test users: no version was accepted, the seed stays, "
+                f"memory score {_shown(seed.memory)}, {people}"
+            )
+        return (
+            f"test users: memory score seed {_shown(seed.memory)} → best {_shown(best.memory)}, "
+            f"{_interval(self.gain)}, {people}"
+        )
+
+
+def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, seed: int) -> Outcome:
+    """Score seed, best, native and none on the test users, from what was set aside.
+
+    Args:
+        evaluator: Pays and scores.
+        field: Which answers count.
+        plan: Which test users the budget serves.
+        archive: Accepted versions.
+        seed: Of the run.
+    """
+    evaluator.ledger.open_set_aside()
+    policies = {
+        "seed": archive.versions[0].policy,
+        "best": archive.best().policy,
+        "native": seed_policy("native"),
+        "none": seed_policy("none"),
+    }
+    if policies["seed"].architecture == "native":
+        del policies["native"]
+    jobs = {
+        name: [Job(p, u, Span(answers_only=name == "none")) for u in plan.test]
+        for name, p in policies.items()
+    }
+    evaluator.score([job for group in jobs.values() for job in group])
+    bounds = evaluator.bounds(plan.test)
+    tested = {}
+    for name, group in jobs.items():
+        scored = [s for s in evaluator.score(group) if s.rollout.failure is None]
+        diagnoses = tuple(field.select((d for s in scored for d in s.diagnoses), "test"))
+        if diagnoses:
+            lived = None if name == "none" else tokens_per_answer(s.rollout for s in scored)
+            tested[name] = Tested(policies[name], diagnoses, score(diagnoses, bounds), lived)
+    gain = memory_gain(tested["seed"].diagnoses, tested["best"].diagnoses, bounds, field, seed)
+    clusters = len({field.cluster_of(d) for d in tested["best"].diagnoses})
+    return Outcome(tested, gain, _shrinkage(archive, field, tested), clusters)
+
+
+def memory_gain(
+    before: Sequence[Diagnosis],
+    after: Sequence[Diagnosis],
+    bounds: Bounds,
+    field: Field,
+    seed: int,
+) -> Interval | None:
+    """Difference of two pooled memory scores on the clusters that both have; None if undefined."""
+    mine, theirs = _cluster_sums(before, bounds, field), _cluster_sums(after, bounds, field)
+    both = sorted(mine.keys() & theirs.keys())
+    rows = [(mine[c][0], theirs[c][0], *mine[c][1:]) for c in both]
+
+    def statistic(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        gained: np.ndarray[Any, Any] = (sums[..., 1] - sums[..., 0]) / (sums[..., 3] - sums[..., 2])
+        return gained
+
+    try:
+        return cluster_interval(rows, statistic, derive(seed, "gain"))
+    except ValueError:
+        return None
+
+
+def summarize(
+    outcome: Outcome, archive: Archive, evaluator: Evaluator, plan: Plan, reason: str
+) -> dict[str, Any]:
+    """The run in numbers, for ``summary.json``; no times, so equal runs give equal bytes."""
+    gain = outcome.gain
+    return {
+        "schema": 1,
+        "ended": reason,
+        "seed_policy": archive.versions[0].policy.id,
+        "best_policy": archive.best().policy.id,
+        "versions": [version.policy.id for version in archive.versions],
+        "test": {name: _scores_data(tested) for name, tested in outcome.tested.items()},
+        "gain": None
+        if gain is None
+        else {
+            "memory": gain.mean,
+            "low": gain.low if isfinite(gain.low) else None,
+            "high": gain.high if isfinite(gain.high) else None,
+            "clusters": gain.n,
+        },
+        "gate_gain": archive.gate_gain(),
+        "shrinkage": outcome.shrinkage,
+        "budget": plan.budget,
+        "spent": float(evaluator.ledger.spent),
+        "rollouts": evaluator.rollouts,
+        "usage": {role: asdict(usage) for role, usage in evaluator.usage},
+        "bound_usage": {role: asdict(usage) for role, usage in evaluator.bound_usage},
+    }
+
+
+def _scores_data(tested: Tested) -> dict[str, Any]:
+    return {
+        **asdict(tested.scores),
+        "trace": {stage.value: share for stage, share in tested.scores.trace.items()},
+        "policy": tested.policy.id,
+        "tokens_per_answer": tested.tokens,
+    }
+
+
+def _cluster_sums(
+    diagnoses: Sequence[Diagnosis], bounds: Bounds, field: Field
+) -> dict[str, tuple[float, float, float]]:
+    """Cluster to (right answers, expected by guessing, right at the upper bound)."""
+    sums: dict[str, tuple[float, float, float]] = {}
+    for d in diagnoses:
+        right, guess, upper = sums.get(field.cluster_of(d), (0.0, 0.0, 0.0))
+        sums[field.cluster_of(d)] = (
+            right + (d.stage is Stage.RIGHT),
+            guess + 1 / d.choices,
+            upper + bounds[d.user, d.period, d.question],
+        )
+    return sums
+
+
+def _shrinkage(archive: Archive, field: Field, tested: Mapping[str, Tested]) -> float | None:
+    if archive.best() is archive.versions[0]:
+        return None
+    return shrinkage(
+        archive.gate_gain(), tested["best"].scores.accuracy - tested["seed"].scores.accuracy
+    )
+
+
+def _shown(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _interval(gain: Interval | None) -> str:
+    if gain is None:
+        return "gain undefined"
+    if not isfinite(gain.low):
+        return f"{gain.mean:+.2f} [no interval from one cluster]"
+    return f"{gain.mean:+.2f} [{gain.low:.2f}, {gain.high:.2f}]"

@@ -1,0 +1,79 @@
+"""The files of a run folder that people read; all are derived from the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evolve.optimize.archive import Version
+from evolve.optimize.base import Verdict
+from feedback.digest import Feedback
+from policies.errors import RunFolderError
+from policies.files import write_whole
+from policies.policy import Policy, policy_to_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Writes into one run folder.
+
+    Attributes:
+        path: The folder.
+    """
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's id."""
+        return self.path.name
+
+    def write_candidate(self, name: str, policy: Policy, verdict: Verdict) -> None:
+        """Every candidate that differs from its parent, with its verdict: ``candidates/``."""
+        if policy.id == verdict.parent:
+            return
+        scores = {
+            "accepted": verdict.accepted,
+            "stage": verdict.stage,
+            "reason": verdict.reason,
+            "minibatch_difference": verdict.minibatch_difference,
+            "tokens_per_answer": verdict.tokens_per_answer,
+        }
+        file = f"candidates/{name}-{policy.short_id}.yaml"
+        self._write(file, policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_version(self, version: Version) -> None:
+        """An accepted version: ``policies/gen-003-5b1f0c2a.yaml``."""
+        policy = version.policy
+        scores = {
+            "split": "gate",
+            "n": len(version.gate),
+            "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
+        }
+        file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
+        self._write(file, policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_best(self, policy: Policy, scores: Mapping[str, object]) -> None:
+        """The winner with its scores on test users: ``best.yaml``."""
+        self._write("best.yaml", policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_feedback(self, generation: int, feedback: Feedback) -> None:
+        """What the parent's rollouts said: ``feedback/gen-003.md``."""
+        self._write(f"feedback/gen-{generation:03d}.md", feedback.markdown)
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """The end of the run in numbers: ``summary.json``."""
+        self._write("summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+
+    def _write(self, file: str, text: str) -> None:
+        path = self.path / file
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            raise RunFolderError(
+                f"The run's files must be written, but {path} cannot be ({error.strerror}); free "
+                "space or mend the folder, then resume the run."
+            ) from error

@@ -1,0 +1,163 @@
+"""One run from its options to its summary: puts the parts together and closes with tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from evolve.budget import Ledger
+from evolve.config import Options
+from evolve.display import Display
+from evolve.evaluate import Evaluator
+from evolve.evolution import Evolution
+from evolve.field import Field, split_by_periods, split_by_users
+from evolve.finish import Outcome, finish, summarize
+from evolve.folder import RunFolder
+from evolve.gym.users import User, file_digest, load_users
+from evolve.journal import Journal
+from evolve.optimize.archive import Archive, Version
+from evolve.optimize.strategy import make_proposer
+from evolve.plan import Plan, gate_can_pass, make_plan
+from evolve.report_tables import closing_tables
+from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec, make_lm
+from policies.errors import ConfigError
+from policies.policy import Policy, read_policy, seed_policy
+from policies.text_rules import RewriteRules
+
+LITTLE_POWER = (
+    "the split is by time: every user is in every part, clusters are (user, question) pairs, and "
+    "what is found has little power to say how other users would fare"
+)
+OUTSIDE_LEXICON = (
+    "much of this environment lies outside the offline model's lexicon and is read by plain "
+    "similarity: good enough to show that the file works, with little power to choose between "
+    "policies"
+)
+
+
+def policy_run(
+    options: Options, folder: Path, jobs: int, display: Display, check: Callable[[], None]
+) -> Outcome:
+    """Run or resume a run and write its files.
+
+    Args:
+        options: What identifies the run.
+        folder: Its folder.
+        jobs: Processes, at least 1; changes nothing but the time.
+        display: What the watcher sees.
+        check: Called at safe points; raises to stop.
+
+    Returns:
+        What was found on test users.
+
+    Raises:
+        UserError: An option, a file, the budget or the folder is not usable.
+    """
+    began = time.monotonic()
+    if jobs < 1:
+        raise ConfigError(f"--jobs must be at least 1, but is {jobs}; give a larger number.")
+    users = load_users(options.env_path)
+    seed = load_policy(options.policy)
+    spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
+    field = choose_field(users, options)
+    plan = make_plan(options.budget, field, spec.build(), seed.architecture == "native")
+    header = {
+        "options": options.as_dict(),
+        "environment": file_digest(options.env_path),
+        "seed_policy": seed.id,
+    }
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal(folder, header))
+        _introduce(options, field, plan, folder, display)
+        workers: Workers = HereWorkers()
+        if jobs > 1:
+            workers = stack.enter_context(ProcessWorkers(jobs))
+        evaluator = Evaluator(journal, Ledger(plan.budget, plan.set_aside), workers, spec, check)
+        rules = RewriteRules.build((u.schema for u in users), _words_of(users))
+        proposer = make_proposer(options.strategy, make_lm(options.model), rules, options.seed)
+        archive = Archive((Version(seed, {}),))
+        evolution = Evolution(
+            evaluator, proposer, field, plan, RunFolder(folder), display, options.seed, archive
+        )
+        evolution.run()
+        outcome = finish(evaluator, field, plan, evolution.archive, options.seed)
+    _write(evolution, outcome)
+    display.tables(closing_tables(evolution, outcome))
+    display.say(outcome.line)
+    display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
+    return outcome
+
+
+def load_policy(name_or_path: str) -> Policy:
+    """A seed policy by name, or a policy file."""
+    looks_like_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
+    return read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
+
+
+def choose_field(users: tuple[User, ...], options: Options) -> Field:
+    """The split that was asked for; with ``auto`` by time where users are too few.
+
+    Raises:
+        ConfigError: The environment cannot be split as asked.
+    """
+    if options.holdout != "periods" and len(users) >= 3:
+        field = split_by_users(users, options.seed)
+        if gate_can_pass(field, options.budget):
+            return field
+    if options.holdout == "users":
+        raise ConfigError(
+            f"--holdout users needs gate users enough that a candidate could pass, but a third of "
+            f"{len(users)} users are too few; use --holdout periods, or more users."
+        )
+    try:
+        return split_by_periods(users)
+    except ValueError as error:
+        raise ConfigError(
+            f"A split by time needs at least 4 periods, but {error}; use a longer environment, "
+            "or more users."
+        ) from error
+
+
+def _introduce(options: Options, field: Field, plan: Plan, folder: Path, display: Display) -> None:
+    display.say(f"run {folder}: {plan.describe(field)}")
+    if options.model == "offline":
+        display.say(
+            "model offline: a deterministic stand-in with bounded attention, not an LLM; tokens "
+            "are UTF-8 bytes / 4"
+        )
+        from evolve.lm.coverage import lexicon_share
+
+        if lexicon_share(field.test) < 0.5:
+            display.say(OUTSIDE_LEXICON)
+    if field.holdout == "periods":
+        display.say(LITTLE_POWER)
+
+
+def _words_of(users: tuple[User, ...]) -> list[str]:
+    """What a rewrite must not copy from: questions, choices, users' own words."""
+    texts = []
+    for user in users:
+        texts.append(user.profile)
+        texts += [session.query for period in user.periods for session in period.sessions]
+        for question in user.questions:
+            texts += [question.query, *(choice.answer for choice in question.choices)]
+    return texts
+
+
+def _write(evolution: Evolution, outcome: Outcome) -> None:
+    best = outcome.tested["best"]
+    gain = outcome.gain
+    scores = {
+        "split": "test",
+        "n": best.scores.n,
+        "memory": best.scores.memory,
+        "accuracy": best.scores.accuracy,
+        "gain": None if gain is None else [gain.mean, gain.low, gain.high],
+        "model": evolution.evaluator.spec.model,
+    }
+    evolution.folder.write_best(evolution.archive.best().policy, scores)
+    evolution.folder.write_summary(
+        summarize(outcome, evolution.archive, evolution.evaluator, evolution.plan, evolution.reason)
+    )

@@ -1,0 +1,81 @@
+"""The tables that close a run: generations, test users, and what was spent by role."""
+
+from __future__ import annotations
+
+from evolve.evolution import Evolution
+from evolve.finish import Outcome, Tested
+from evolve.tables import Table, number
+
+
+def closing_tables(evolution: Evolution, outcome: Outcome) -> list[Table]:
+    """All of them, in the order in which they are printed."""
+    return [_candidates(evolution), _test(outcome), _spent(evolution)]
+
+
+def _candidates(evolution: Evolution) -> Table:
+    rows = tuple(
+        (
+            str(position),
+            verdict.operator,
+            number(verdict.minibatch_difference, 3),
+            number(verdict.tokens_per_answer, 0),
+            "accepted" if verdict.accepted else f"rejected: {verdict.stage}",
+        )
+        for position, verdict in enumerate(evolution.verdicts, 1)
+    )
+    columns = ("candidate", "operator", "minibatch", "tokens/answer", "verdict")
+    ended = f"Candidates ({evolution.reason})"
+    return Table(ended, columns, rows)
+
+
+def _test(outcome: Outcome) -> Table:
+    columns = (
+        "test users",
+        "answers",
+        "accuracy",
+        "write",
+        "read",
+        "utilization",
+        "format",
+        "memory",
+        "tokens/answer",
+    )
+    rows = tuple(_test_row(name, tested) for name, tested in outcome.tested.items())
+    title = "Test users"
+    if outcome.shrinkage is not None:
+        title += f" (shrinkage from gate to test {outcome.shrinkage:.2f})"
+    return Table(title, columns, rows)
+
+
+def _test_row(name: str, tested: Tested) -> tuple[str, ...]:
+    s = tested.scores
+    return (
+        f"{name} {tested.policy.short_id}",
+        str(s.n),
+        number(s.accuracy, 3),
+        number(s.write, 3),
+        number(s.read, 3),
+        number(s.utilization, 3),
+        number(s.format, 3),
+        number(s.memory, 3, "undefined"),
+        number(tested.tokens, 0),
+    )
+
+
+def _spent(evolution: Evolution) -> Table:
+    evaluator = evolution.evaluator
+    rows = [
+        (role, str(u.calls), str(u.prompt_tokens), str(u.completion_tokens))
+        for role, u in evaluator.usage
+    ]
+    rows += [
+        (
+            f"{role} (outside the budget)",
+            str(u.calls),
+            str(u.prompt_tokens),
+            str(u.completion_tokens),
+        )
+        for role, u in evaluator.bound_usage
+    ]
+    title = f"Spent: {float(evaluator.ledger.spent):.1f} of {evolution.plan.budget} rollouts"
+    return Table(title, ("role", "calls", "prompt tokens", "completion tokens"), tuple(rows))
