@@ -102,9 +102,9 @@ class Gate:
         Args:
             differences: Candidate minus parent in accuracy, one per cluster, pairs that failed for
                 outside reasons left out.
-            exhausted: No more clusters can come, because pairs were dropped. What was judged then
-                is the last look, with all of the level that was not yet spent; the number of
-                dropped pairs does not depend on how the candidate did, so the bound holds.
+            exhausted: No more clusters can come, for dropped pairs or budget. What was judged then
+                is the last look, with all of the level that was not yet spent; neither cause
+                depends on how the candidate did, so the bound holds.
         """
         n = len(differences)
         last = min(n, self.max_clusters) if exhausted else self.max_clusters
