@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-PARTS = ("reply_prompt", "memory_types", "write_prompt", "answer_prompt", "settings")
+from feedback.digest_text import Limits, document, part_text
+from feedback.losses import Case, Loss, find_losses
+from feedback.records import Diagnosis, Stage, TraceStage
+from feedback.routing import PARTS, address, parts_of
+from feedback.scores import Scores, score, scores_by_period, tokens_per_answer
+from policies.files import write_whole
+from policies.policy import Policy
+
+__all__ = ["PARTS", "Case", "Feedback", "Limits", "build_feedback", "write_feedback"]
+
+_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +39,136 @@ class Feedback:
     mass: Mapping[str, float]
     texts: Mapping[str, str]
     markdown: str
+
+
+def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMITS) -> Feedback:
+    """Turn the diagnoses of a policy's rollouts into feedback on its parts.
+
+    The numbers, in this order; a *blamed* answer of a state is a wrong one whose trace, or whose
+    stage where there is no trace, names it:
+
+    - ``answers``, ``users``, ``wrong``: counts; ``accuracy``, ``write``, ``read``, ``utilization``,
+      ``format``, ``lucky``: shares of the answers (the last five only where all were probed, but
+      for ``format``);
+    - ``tokens_per_answer``; ``memory_tokens``, ``memory_entries``: mean size of live memory at the
+      end of a rollout;
+    - ``stale_in_context``: losses by ``misread`` or ``unused`` with an older value in the context;
+      ``stale_live``: losses of any kind with an older value in live memory;
+    - ``competing_facts``: mean number of told facts in the writes of ``unwritten`` losses;
+    - ``unreadable_writes``, ``probe_format_errors``, ``unknown_probes``, ``failed_rollouts``;
+    - ``trace.STAGE``: share of the answers whose earliest loss it is;
+    - ``state.NAME``: share of the answers which require the state that is blamed on it;
+    - ``period.N.RATE``: as the shares above.
+
+    Args:
+        policy: The policy that was lived.
+        cases: Its rollouts, one per user, in any order. Failed ones are only counted.
+        limits: How much the texts say.
+
+    Raises:
+        ValueError: No answers, or a rollout of another policy.
+    """
+    if any(case[0].policy != policy.id for case in cases):
+        raise ValueError(f"a rollout is not one of policy {policy.id}")
+    whole = sorted((Case(*case) for case in cases), key=lambda case: case.rollout.user)
+    lived = [case for case in whole if case.rollout.failure is None]
+    parts = parts_of(policy)
+    losses = [loss for case in lived for loss in find_losses(case, parts)]
+    required = _required(lived)
+    blamed = Counter(loss.state for loss in losses)
+    failing = tuple(sorted(blamed.items(), key=lambda item: (-item[1], item[0])))
+    diagnoses = [diagnosis for case in lived for diagnosis in case.diagnoses]
+    numbers = _numbers(lived, diagnoses, losses) | {"failed_rollouts": len(whole) - len(lived)}
+    numbers |= _rates(diagnoses)
+    numbers |= {f"state.{name}": count / required[name] for name, count in failing}
+    for period, scores in scores_by_period(diagnoses).items():
+        numbers |= {f"period.{period}.{name}": rate for name, rate in _shares(scores).items()}
+    mass = _mass(diagnoses, parts)
+    texts = {
+        part: part_text([loss for loss in losses if part in loss.parts], required, limits)
+        for part in parts
+    }
+    title = f"Feedback on policy {policy.name or policy.architecture} ({policy.id})"
+    markdown = document(title, numbers, mass, texts)
+    return Feedback(policy.id, numbers, failing, mass, texts, markdown)
+
+
+def write_feedback(feedback: Feedback, path: Path | str) -> None:
+    """Write the document for a person, whole or not at all; missing folders are made.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    write_whole(Path(path), feedback.markdown)
+
+
+def _required(cases: Sequence[Case]) -> Counter[str]:
+    """State to the number of answers that require it."""
+    return Counter(
+        state
+        for case in cases
+        for answer in case.rollout.answers
+        for state in dict.fromkeys(case.truth.required[answer.question])
+    )
+
+
+def _numbers(
+    cases: Sequence[Case], diagnoses: Sequence[Diagnosis], losses: Sequence[Loss]
+) -> dict[str, float]:
+    overall = score(diagnoses)
+    rollouts = [case.rollout for case in cases]
+    competing = [loss.competing for loss in losses if loss.competing is not None]
+    live = [sum(entry.retired is None for entry in rollout.entries) for rollout in rollouts]
+    sizes = [rollout.memory_tokens[-1] if rollout.memory_tokens else 0 for rollout in rollouts]
+    return {
+        "answers": len(diagnoses),
+        "users": len(cases),
+        "wrong": sum(d.stage is not Stage.RIGHT for d in diagnoses),
+        **_shares(overall),
+        "tokens_per_answer": tokens_per_answer(rollouts),
+        "memory_tokens": sum(sizes) / len(cases),
+        "memory_entries": sum(live) / len(cases),
+        "stale_in_context": sum(
+            loss.stage in (TraceStage.MISREAD, TraceStage.UNUSED)
+            and loss.scene.shows_older(loss.state, loss.answer)
+            for loss in losses
+        ),
+        "stale_live": sum(
+            any(True for _ in loss.scene.older_entries(loss.state, loss.answer.period))
+            for loss in losses
+        ),
+        "competing_facts": sum(competing) / len(competing) if competing else 0.0,
+        "unreadable_writes": sum(
+            write.format_error is not None for rollout in rollouts for write in rollout.writes
+        ),
+        "probe_format_errors": overall.probe_format_errors,
+        "unknown_probes": overall.unknown_probes,
+    }
+
+
+def _shares(scores: Scores) -> dict[str, float]:
+    """Accuracy and the stages, as far as they are defined."""
+    shares = {
+        "accuracy": scores.accuracy,
+        "write": scores.write,
+        "read": scores.read,
+        "utilization": scores.utilization,
+        "format": scores.format,
+        "lucky": scores.lucky,
+    }
+    return {name: share for name, share in shares.items() if share is not None}
+
+
+def _rates(diagnoses: Sequence[Diagnosis]) -> dict[str, float]:
+    return {f"trace.{stage}": rate for stage, rate in score(diagnoses).trace.items()}
+
+
+def _mass(diagnoses: Sequence[Diagnosis], parts: tuple[str, ...]) -> dict[str, float]:
+    """Each wrong answer is split evenly over the parts that it is addressed to."""
+    wrong = [d for d in diagnoses if d.stage is not Stage.RIGHT]
+    mass = dict.fromkeys(parts, 0.0)
+    for diagnosis in wrong:
+        addressed = address(diagnosis, parts)
+        for part in addressed:
+            mass[part] += 1 / (len(addressed) * len(wrong))
+    return mass

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from feedback.similarity import nearness, presence, share_within, shares, weighted
+from feedback.similarity import nearness, presence, rivals, share_within, shares, weighted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,8 +74,10 @@ class SchemaReader:
     def __init__(self, schema: Schema) -> None:
         self._values = dict(schema)
         self._names = weighted([state for state, _ in schema])
-        self._stated = {state: weighted(values) for state, values in schema}
-        self._rivals = {state: weighted(values, state) for state, values in schema}
+        self._stated = rivals([("", values) for _, values in schema])
+        self._rivals = rivals(schema)
+        ends = np.cumsum([len(values) for _, values in schema]).tolist()
+        self._spans = list(zip([0, *ends[:-1]], ends, strict=True))
         self._kept: dict[tuple[str, str], Reading] = {}
 
     def read(self, items: Sequence[tuple[str, str]]) -> tuple[Reading, ...]:
@@ -91,18 +93,22 @@ class SchemaReader:
     def _read(self, items: Sequence[tuple[str, str]]) -> list[Reading]:
         texts = presence([text for _, text in items])
         named = shares(texts, self._names)
-        stated = np.stack([shares(texts, p).max(axis=1) for p in self._stated.values()], axis=1)
+        by_value = shares(texts, self._stated.phrases)
+        stated = np.maximum.reduceat(by_value, [start for start, _ in self._spans], axis=1)
         labels = list(dict.fromkeys(label for label, _ in items))
         labelled = dict(zip(labels, self._named_by(labels), strict=True))
         by_label = np.stack([labelled[label] for label, _ in items])
         resemblance = (np.maximum(named, by_label) + stated) / 2
         whole = np.maximum(named, stated)
-        near = {state: nearness(texts, phrases) for state, phrases in self._rivals.items()}
+        near = nearness(texts, self._rivals)
         return [
             Reading(
                 dict(zip(self._values, map(float, resemblance[row]), strict=True)),
                 dict(zip(self._values, map(float, whole[row]), strict=True)),
-                {state: tuple(map(float, found[row])) for state, found in near.items()},
+                {
+                    state: tuple(map(float, near[row, start:end]))
+                    for state, (start, end) in zip(self._values, self._spans, strict=True)
+                },
             )
             for row in range(len(items))
         ]

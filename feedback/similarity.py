@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -90,24 +91,53 @@ def shares(present: Any, phrases: Any) -> NDArray[np.float64]:
     return np.asarray((present @ phrases.T).toarray() / _sizes(phrases), dtype=np.float64)
 
 
-def nearness(present: Any, phrases: Any) -> NDArray[np.float64]:
-    """How near each text is to each phrase, where the phrases compete for one text.
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Phrases in groups; those of one group compete for a text.
 
-    Tversky's index over the n-grams of the phrases: the common part, divided by the common part,
-    what the text lacks of the phrase, and a fifth of what it has of the other phrases.
+    Attributes:
+        phrases: Sparse matrix of all phrases, group by group, as from ``weighted``.
+        unions: Sparse matrix, per group, of the heaviest weight that any of its phrases has.
+        group: Per phrase, the number of its group.
+    """
+
+    phrases: Any
+    unions: Any
+    group: NDArray[np.int64]
+
+
+def rivals(groups: Sequence[tuple[str, Sequence[str]]]) -> Rivals:
+    """Prepare groups of phrases.
+
+    Args:
+        groups: Per group, the name that its phrases share (see ``weighted``), and the phrases, at
+            least one.
+    """
+    from scipy.sparse import vstack
+
+    found = [weighted(phrases, name) for name, phrases in groups]
+    group = np.repeat(np.arange(len(found)), [matrix.shape[0] for matrix in found])
+    unions = vstack([matrix.max(axis=0).tocsr() for matrix in found], format="csr")
+    return Rivals(vstack(found, format="csr"), unions, group)
+
+
+def nearness(present: Any, known: Rivals) -> NDArray[np.float64]:
+    """How near each text is to each phrase, where the phrases of a group compete for it.
+
+    Tversky's index over the n-grams of the group: the common part, divided by the common part,
+    what the text lacks of the phrase, and a fifth of what it has of the group's other phrases.
 
     Args:
         present: From ``presence``, for the texts.
-        phrases: From ``weighted``.
+        known: The phrases.
 
     Returns:
         Shape (texts, phrases), each 0 to 1.
     """
-    sizes = _sizes(phrases)
-    common = (present @ phrases.T).toarray()
-    of_all = present @ phrases.max(axis=0).T
-    surplus = of_all.toarray() - common
-    return np.asarray(common / (sizes + _SURPLUS * np.maximum(surplus, 0.0)), dtype=np.float64)
+    common = (present @ known.phrases.T).toarray()
+    of_group = (present @ known.unions.T).toarray()[:, known.group]
+    surplus = np.maximum(of_group - common, 0.0)
+    return np.asarray(common / (_sizes(known.phrases) + _SURPLUS * surplus), dtype=np.float64)
 
 
 def _sizes(phrases: Any) -> NDArray[np.float64]:

@@ -179,17 +179,22 @@ class _Follower:
         return [entry for entry in found if entry.period <= self.answer.period]
 
     def _raw(self, turn: ChatMessage) -> list[Entry]:
-        pieces: dict[int, list[tuple[float, Entry]]] = {}
+        """Entries without a label that stand for a turn; of one cut into pieces, the best."""
+        by_write: dict[int, list[Entry]] = {}
         for entry in self._sourced(turn):
             if not entry.label:
-                (reading,) = self.reader.read([("", entry.text)])
-                found = (reading.resemblance[self.state], entry)
-                pieces.setdefault(entry.written, []).append(found)
+                by_write.setdefault(entry.written, []).append(entry)
         chosen = []
-        for found_in_write in pieces.values():
-            best = max(resemblance for resemblance, _ in found_in_write)
-            least = best if best >= FLOOR else 0.0
-            chosen += [entry for resemblance, entry in found_in_write if resemblance >= least]
+        for pieces in by_write.values():
+            if len(pieces) > 1:
+                readings = self.reader.read([("", piece.text) for piece in pieces])
+                found = [reading.resemblance[self.state] for reading in readings]
+                least = max(found) if max(found) >= FLOOR else 0.0
+                chosen += [
+                    p for p, likeness in zip(pieces, found, strict=True) if likeness >= least
+                ]
+            else:
+                chosen += pieces
         return chosen
 
     def _labelled(self, entry: Entry, turn: ChatMessage) -> TraceStage:

@@ -10,6 +10,7 @@ from feedback.similarity import (
     ngram_set,
     ngrams,
     presence,
+    rivals,
     share_within,
     shares,
     weighted,
@@ -38,10 +39,11 @@ def test_share_of_one_text_within_another():
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=4), st.text(max_size=20))
 def test_shares_and_nearness_lie_between_0_and_1(phrases, text):
-    present, known = presence([text, *phrases]), weighted(phrases, text)
-    for found in (shares(present, known), nearness(present, known)):
-        assert found.shape == (1 + len(phrases), len(phrases))
-        assert np.all((found >= 0) & (found <= 1 + 1e-9))
+    present = presence([text, *phrases])
+    found = [shares(present, weighted(phrases, text)), nearness(present, rivals([(text, phrases)]))]
+    for matrix in found:
+        assert matrix.shape == (1 + len(phrases), len(phrases))
+        assert np.all((matrix >= 0) & (matrix <= 1 + 1e-9))
 
 
 @given(st.lists(st.text(alphabet="abcdef ", min_size=1), min_size=1, max_size=4, unique=True))
@@ -60,13 +62,22 @@ def test_a_phrase_holds_itself(phrases):
 )
 def test_a_value_within_another_is_told_apart(text, best):
     values = ["simple_dishes", "moderately_complex_dishes", "complex_dishes"]
-    (near,) = nearness(presence([text]), weighted(values))
+    (near,) = nearness(presence([text]), rivals([("", values)]))
     assert near.argmax() == best
     assert near[best] - np.delete(near, best).max() > 0.1
 
 
 def test_a_word_of_the_name_tells_values_apart_less():
     values = ["no_tracking", "phone_app"]
-    (plain,) = nearness(presence(["a phone app for tracking"]), weighted(values))
-    (named,) = nearness(presence(["a phone app for tracking"]), weighted(values, "tracking_tool"))
+    text = presence(["a phone app for tracking"])
+    (plain,) = nearness(text, rivals([("", values)]))
+    (named,) = nearness(text, rivals([("tracking_tool", values)]))
     assert named[1] - named[0] > plain[1] - plain[0]
+
+
+def test_groups_do_not_compete():
+    text = presence(["a phone app and a large kitchen"])
+    tools, rooms = ("tool", ["no_tracking", "phone_app"]), ("room", ["large_kitchen"])
+    together = nearness(text, rivals([tools, rooms]))
+    alone = [nearness(text, rivals([group])) for group in (tools, rooms)]
+    assert np.allclose(together, np.concatenate(alone, axis=1))

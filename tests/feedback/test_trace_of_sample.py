@@ -13,7 +13,7 @@ from evolve.lm.offline import OfflineLM
 from feedback.trace import index_rollout, trace_answer
 from policies.policy import seed_policy
 
-LEAST_AGREEMENT = 0.85  # measured: 0.93
+LEAST_AGREEMENT = 0.85  # measured: 0.89 and 0.90; what differs are quotes that only imply a value
 
 
 def phrases() -> dict[str, str]:
@@ -34,7 +34,7 @@ def phrases() -> dict[str, str]:
 def test_the_trace_agrees_with_one_that_understands_every_sentence(seed):
     lm, known = OfflineLM(), phrases()
     same = compared = 0
-    for user in users_of(make_users(5, 4), "test"):
+    for user in users_of(make_users(5, 12), "test"):
         rollout = live(seed_policy(seed), user, World(lm, lm, 1))
         understood = tuple(replace(e, text=known.get(e.text, e.text)) for e in rollout.entries)
         by_words = index_rollout(rollout)
@@ -48,5 +48,5 @@ def test_the_trace_agrees_with_one_that_understands_every_sentence(seed):
             for state in found.keys() | meant.keys():
                 compared += 1
                 same += found.get(state) is meant.get(state)
-    assert compared > 100
-    assert same / compared > LEAST_AGREEMENT
+    assert compared > 500
+    assert same / compared > LEAST_AGREEMENT, same / compared
