@@ -1,0 +1,222 @@
+"""The proposer of texts: a model rewrites one text of the parent from what failed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from evolve.lm.base import LM
+from evolve.optimize.base import Proposal, ProposalContext, Verdict
+from evolve.seeding import derive
+from policies.errors import RejectedTextError
+from policies.placeholders import names
+from policies.policy import Policy
+from policies.text_rules import RewriteRules, check_rewrite
+from policies.words import count_tokens
+
+MERGE_SHARE = 1 / 6  # of proposals, once two other versions exist
+_MOST_BYTES = 8000  # what policies.text_rules allows: 2,000 tokens, and twice the parent
+_MOST_GROWTH = 2
+
+_PURPOSES = {
+    "memory_types": (
+        "the list of types of information that are written down about the user, one per bullet;"
+        " facts are kept under the words of a bullet, up to its colon if it has one, and what fits"
+        " no bullet is forgotten"
+    ),
+    "write_prompt": (
+        "the instructions by which new messages of a conversation are turned into notes on the user"
+    ),
+    "reply_prompt": (
+        "the instructions by which the assistant replies to the user's messages; what it asks the"
+        " user about, it may learn"
+    ),
+    "answer_prompt": (
+        "the instructions by which the assistant answers a question on the user's behalf, from what"
+        " it has in memory"
+    ),
+}
+
+
+class RejectedRewriteError(RejectedTextError):
+    """A rewrite that breaks a rule, with the proposal that it would have been.
+
+    Attributes:
+        proposal: Its operator, and its text if the reply had one.
+    """
+
+    def __init__(self, reason: str, proposal: Proposal) -> None:
+        super().__init__(reason)
+        self.proposal = proposal
+
+
+class RewriteProposer:
+    """Rewrites the text that most failures are blamed on, or merges it with another version's.
+
+    Which text is drawn in proportion to the failures addressed to it. One whose last rewrite was
+    turned down unscored (a rule broken, or nothing new) is passed over until a candidate of the
+    same parent is scored, as long as the policy has another text.
+
+    Args:
+        lm: The rewriter, through a dspy engine.
+        rules: What rewrites must obey.
+    """
+
+    def __init__(self, lm: LM, rules: RewriteRules) -> None:
+        self._lm = lm
+        self._rules = rules
+        self._turned_down: set[tuple[str, str]] = set()  # (parent, text)
+
+    def propose(self, context: ProposalContext) -> Proposal:
+        """Rewrite or merge one text.
+
+        Raises:
+            RejectedRewriteError: The new text breaks a rule or could not be read.
+            MnemotuneError: The model failed.
+        """
+        draw = random.Random(derive(context.seed, "rewrite"))
+        merge = draw.random() < MERGE_SHARE
+        others = _others(context) if merge else []
+        if others:
+            name, other = others[draw.randrange(len(others))]
+            return self.merge(context, name, other)
+        return self._rewrite(context, self._choose(context, draw))
+
+    def observe(self, verdict: Verdict) -> None:
+        """Remember which rewrites came to nothing."""
+        name = text_of(verdict.operator)
+        if verdict.stage not in {"text", "duplicate"}:
+            self._turned_down.clear()
+        elif name is not None:
+            self._turned_down.add((verdict.parent, name))
+
+    def merge(self, context: ProposalContext, name: str, other: Policy) -> Proposal:
+        """Merge the parent's text with another version's.
+
+        Raises:
+            RejectedRewriteError: As in ``propose``.
+            MnemotuneError: The model failed.
+        """
+        from evolve.optimize.rewrite_program import Merger
+
+        def program() -> str | None:
+            first, second = (policy.texts[name] for policy in (context.parent, other))
+            text: str | None = Merger()(
+                first_text=first, second_text=second, **_common_fields(context, name)
+            ).new_text
+            return text
+
+        return self._checked(context, f"merge:{name}", program)
+
+    def _rewrite(self, context: ProposalContext, name: str) -> Proposal:
+        from evolve.optimize.rewrite_program import Rewriter
+
+        def program() -> str | None:
+            text: str | None = Rewriter()(
+                current_text=context.parent.texts[name], **_common_fields(context, name)
+            ).new_text
+            return text
+
+        return self._checked(context, f"rewrite:{name}", program)
+
+    def _choose(self, context: ProposalContext, draw: random.Random) -> str:
+        parent = context.parent
+        texts = [n for n in parent.texts if (parent.id, n) not in self._turned_down]
+        texts = texts or list(parent.texts)
+        weights = [context.feedback.mass.get(name, 0.0) for name in texts]
+        if not any(weights):
+            weights = [1.0] * len(texts)
+        return draw.choices(texts, weights)[0]
+
+    def _checked(
+        self, context: ProposalContext, operator: str, program: Callable[[], str | None]
+    ) -> Proposal:
+        """Run a program and check the text that it gives."""
+        from evolve.lm.dspy_lm import ask
+
+        name = operator.partition(":")[2]
+        old = context.parent.texts[name]
+        new = None
+        try:
+            new = _with_ends_of(old, ask(self._lm, derive(context.seed, operator), program))
+            _check_is_text(new)
+            check_rewrite(old, new, self._rules)
+        except RejectedTextError as error:
+            texts = {} if new is None else {name: new}
+            raise RejectedRewriteError(str(error), Proposal(operator, texts)) from error
+        assert new is not None  # check_rewrite has said so
+        return Proposal(operator, {name: new})
+
+
+def text_of(operator: str) -> str | None:
+    """The text that an operator such as ``rewrite:memory_types+search`` changed, if any."""
+    name = operator.partition("+")[0].rpartition(":")[2]
+    return name if name in _PURPOSES else None
+
+
+def _others(context: ProposalContext) -> list[tuple[str, Policy]]:
+    """(text, version) whose text has lines that the parent's lacks; none with fewer than two."""
+    parent = context.parent
+    others = [
+        v for v in context.versions if v.id != parent.id and v.texts.keys() == parent.texts.keys()
+    ]
+    if len(others) < 2:
+        return []
+    return [
+        (n, v) for v in others for n in parent.texts if _lines(v.texts[n]) - _lines(parent.texts[n])
+    ]
+
+
+def _lines(text: str) -> set[str]:
+    return {line.strip() for line in text.split("\n")}
+
+
+def _common_fields(context: ProposalContext, name: str) -> dict[str, str]:
+    """The input fields that rewriting and merging share."""
+    feedback = context.feedback.texts.get(name, "").strip() or "No failure was blamed on this text."
+    last = context.last_verdict
+    if (
+        last
+        and not last.accepted
+        and (last.parent, text_of(last.operator)) == (context.parent.id, name)
+    ):
+        feedback += f"\n\nThe last attempt at this text was not kept: {last.reason}"
+    return {
+        "purpose": f"{name}: {_PURPOSES[name]}",
+        "rules": _rules(context.parent.texts[name]),
+        "feedback": feedback,
+    }
+
+
+def _rules(text: str) -> str:
+    """What a rewrite of a text must obey, in words."""
+    kept = ", ".join(f"{{{{{name}}}}}" for name in names(text))
+    room = min(_MOST_BYTES, 4 * _MOST_GROWTH * count_tokens(text))
+    return "\n".join(
+        (
+            f"- Keep each of the placeholders {kept}, and add no others."
+            if kept
+            else "- Use no placeholders in double braces.",
+            f"- At most {room} characters, a Chinese or Japanese one counted as three.",
+            "- Write in the language of the current text.",
+            "- Name types of information, never the value that some user has.",
+            "- Do not copy phrases from users' messages, questions or answers.",
+            "- No fences, no quotes around the text, no remarks on it.",
+        )
+    )
+
+
+def _with_ends_of(old: str, new: str | None) -> str | None:
+    """White space at the ends as in the old text: a reply's format does not carry it."""
+    if new is None or not new.strip():
+        return new
+    start = old[: len(old) - len(old.lstrip())]
+    return start + new.strip() + old[len(old.rstrip()) :]
+
+
+def _check_is_text(new: str | None) -> None:
+    """Refuse data structures, which a JSON reply may hold where text was asked for."""
+    bare = (new or "").strip()
+    as_object = bare.startswith("{") and not bare.startswith("{{") and bare.endswith("}")
+    if as_object or (bare.startswith("[") and bare.endswith("]")):
+        raise RejectedTextError("the rewrite is a list or an object, not text")

@@ -1,0 +1,180 @@
+"""The proposer of texts: what it asks, what it takes, what it turns down."""
+
+from __future__ import annotations
+
+import pytest
+
+from evolve.lm.offline import OfflineLM
+from evolve.optimize.base import Proposal
+from evolve.optimize.rewrite import MERGE_SHARE, RejectedRewriteError, RewriteProposer, text_of
+from policies.errors import OutsideFailureError, RejectedTextError
+from policies.policy import Policy, seed_policy
+
+AWE = seed_policy("awe")
+ONLY = {"memory_types": {"memory_types": 1.0}, "reply_prompt": {"reply_prompt": 1.0}}
+
+
+def reply(text: str) -> str:
+    return f"[[ ## new_text ## ]]\n{text}\n\n[[ ## completed ## ]]"
+
+
+@pytest.fixture
+def propose(scripted, rules, context_for):
+    """Proposes a change of one text of the awe seed from scripted replies."""
+
+    def run(*replies: str | Exception, part: str = "memory_types") -> Proposal:
+        context = context_for(AWE, seed=1, mass=ONLY[part])
+        return RewriteProposer(scripted(list(replies)), rules).propose(context)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("operator", "name"),
+    [
+        ("rewrite:memory_types+search", "memory_types"),
+        ("merge:reply_prompt", "reply_prompt"),
+        ("placebo:merge:memory_types+search", "memory_types"),
+        ("placebo:search", None),
+        ("search", None),
+        ("rewrite", None),
+        ("seed", None),
+    ],
+)
+def test_text_of_an_operator(operator, name) -> None:
+    assert text_of(operator) == name
+
+
+def test_asks_with_purpose_rules_text_and_feedback(scripted, rules, context_for) -> None:
+    lm = scripted([reply("Be kind.\n{{memories}}")])
+    made = RewriteProposer(lm, rules).propose(context_for(AWE, mass=ONLY["reply_prompt"]))
+    assert made == Proposal("rewrite:reply_prompt", {"reply_prompt": "Be kind.\n{{memories}}\n"})
+    asked = lm.requests[0].messages[-1].content
+    assert "[[ ## purpose ## ]]\nreply_prompt: the instructions by which" in asked
+    assert "Keep each of the placeholders {{memories}}, and add no others." in asked
+    longest = 8 * -(-len(AWE.texts["reply_prompt"].encode()) // 4)
+    assert f"At most {longest} characters" in asked
+    assert AWE.texts["reply_prompt"].strip() in asked
+    assert "### diet_style: 20 of 40 answers wrong" in asked
+
+
+@pytest.mark.parametrize(
+    ("replies", "part", "reason"),
+    [
+        ([reply("null")], "memory_types", "empty or null"),
+        ([reply("")], "memory_types", "empty or null"),
+        (["", '{"new_text": null}'], "memory_types", "empty or null"),
+        ([reply(AWE.texts["memory_types"])], "memory_types", "the same as its parent"),
+        ([reply("Be kind.")], "reply_prompt", "drops the placeholder {{memories}}"),
+        ([reply("{{memories}} {{mood}}")], "reply_prompt", "invents the placeholder {{mood}}"),
+        (["Sure!", "I cannot."], "memory_types", "no new_text that can be read"),
+        (["Sure!", '{"new_text": ["- tea"]}'], "memory_types", "a list or an object, not text"),
+        ([reply('{"tea": "milk"}')], "memory_types", "a list or an object, not text"),
+        ([reply("- likes deep-sea diving")], "memory_types", "holds the value 'deep sea diving'"),
+        (
+            [reply("- the seven little boats should I")],
+            "memory_types",
+            "copies 'the seven little boats should i'",
+        ),
+        ([reply("- tea\n" * 1500)], "memory_types", "more than 2000"),
+    ],
+)
+def test_rejects_with_the_reason_and_what_was_proposed(propose, replies, part, reason) -> None:
+    with pytest.raises(RejectedTextError) as caught:
+        propose(*replies, part=part)
+    assert reason in str(caught.value)
+    assert isinstance(caught.value, RejectedRewriteError)
+    assert caught.value.proposal.operator == f"rewrite:{part}"
+
+
+def test_a_rejected_text_is_kept_with_its_reason(propose) -> None:
+    with pytest.raises(RejectedRewriteError) as caught:
+        propose(reply("Be kind."), part="reply_prompt")
+    assert caught.value.proposal.texts == {"reply_prompt": "Be kind.\n"}
+
+
+def test_takes_json_from_models_that_answer_in_it(propose) -> None:
+    made = propose("Here you go!", '{"new_text": "- tea\\n- milk"}')
+    assert made.texts == {"memory_types": "- tea\n- milk\n"}
+
+
+def test_a_models_failure_is_no_rejection(propose) -> None:
+    with pytest.raises(OutsideFailureError, match="no route"):
+        propose(OutsideFailureError("no route"))
+
+
+def test_draws_texts_in_proportion_to_their_failures(rules, context_for) -> None:
+    mass = {"memory_types": 0.6, "answer_prompt": 0.2, "settings": 0.2, "reply_prompt": 0.0}
+    proposer = RewriteProposer(OfflineLM(), rules)
+    made = [proposer.propose(context_for(AWE, seed, mass=mass)).operator for seed in range(200)]
+    assert set(made) == {"rewrite:memory_types", "rewrite:answer_prompt"}
+    assert 0.68 < made.count("rewrite:memory_types") / 200 < 0.82
+
+
+@pytest.mark.parametrize("stage", ["text", "duplicate"])
+def test_passes_over_a_text_that_came_to_nothing(stage, rules, context_for, verdict_on) -> None:
+    proposer = RewriteProposer(OfflineLM(), rules)
+    mass = {"memory_types": 0.9, "reply_prompt": 0.1}
+    proposer.observe(verdict_on(AWE, AWE, "rewrite:memory_types+search", None, stage=stage))
+    made = [proposer.propose(context_for(AWE, seed, mass=mass)) for seed in range(5)]
+    assert {m.operator for m in made} == {"rewrite:reply_prompt"}
+    proposer.observe(verdict_on(AWE, AWE, "rewrite:reply_prompt"))
+    assert proposer.propose(context_for(AWE, 0, mass=mass)).operator == "rewrite:memory_types"
+
+
+def test_starts_over_when_every_text_came_to_nothing(rules, context_for, verdict_on) -> None:
+    proposer = RewriteProposer(OfflineLM(), rules)
+    for name in AWE.texts:
+        proposer.observe(verdict_on(AWE, AWE, f"rewrite:{name}", None, stage="text"))
+    made = proposer.propose(context_for(AWE, mass=ONLY["memory_types"]))
+    assert made.operator == "rewrite:memory_types"
+
+
+def test_says_why_the_last_attempt_was_not_kept(scripted, rules, context_for, verdict_on) -> None:
+    last = verdict_on(AWE, AWE, "rewrite:reply_prompt", None, stage="text", reason="too long")
+    asked = []
+    for part in ("reply_prompt", "memory_types"):
+        lm = scripted([reply("- tea {{memories}}" if part == "reply_prompt" else "- tea")])
+        RewriteProposer(lm, rules).propose(context_for(AWE, mass=ONLY[part], last=last))
+        asked.append("was not kept: too long" in lm.requests[0].messages[-1].content)
+    assert asked == [True, False]
+
+
+class TestMerging:
+    @staticmethod
+    def versions() -> tuple[Policy, ...]:
+        types = AWE.texts["memory_types"]
+        return (
+            AWE,
+            AWE.derive({"memory_types": types + "- tea kind\n"}),
+            AWE.derive({"memory_types": types + "- cup size\n"}),
+        )
+
+    def test_now_and_then_with_another_version(self, rules, context_for) -> None:
+        versions = self.versions()
+        proposer = RewriteProposer(OfflineLM(), rules)
+        made = [proposer.propose(context_for(versions[1], seed, versions)) for seed in range(120)]
+        merged = [m for m in made if m.operator == "merge:memory_types"]
+        assert 0.5 * MERGE_SHARE < len(merged) / len(made) < 1.5 * MERGE_SHARE
+        united = versions[1].texts["memory_types"] + "- cup size\n"
+        assert {m.texts["memory_types"] for m in merged} == {united}
+        assert all(m.operator.startswith(("rewrite:", "merge:")) for m in made)
+
+    def test_not_with_fewer_than_two_others_or_nothing_to_take_over(
+        self, rules, context_for
+    ) -> None:
+        seed, first, _ = self.versions()
+        both = first.derive({"memory_types": first.texts["memory_types"] + "- cup size\n"})
+        proposer = RewriteProposer(OfflineLM(), rules)
+        for parent, versions in ((first, (seed, first)), (both, (seed, first, both))):
+            made = [proposer.propose(context_for(parent, s, versions)) for s in range(40)]
+            assert all(m.operator.startswith("rewrite:") for m in made)
+
+    def test_is_checked_too(self, scripted, rules, context_for) -> None:
+        seed, first, second = self.versions()
+        context = context_for(first, 0, (seed, first, second))
+        with pytest.raises(RejectedRewriteError, match="same as its parent") as caught:
+            RewriteProposer(scripted([reply(first.texts["memory_types"])]), rules).merge(
+                context, "memory_types", second
+            )
+        assert caught.value.proposal.operator == "merge:memory_types"
