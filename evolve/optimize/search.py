@@ -1,0 +1,168 @@
+"""The proposer of settings: Optuna suggests some of the parent's settings anew.
+
+The study is built in memory from what was observed whenever something is proposed, so nothing is
+stored and nothing can disagree with the journal.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evolve.optimize.base import Proposal, ProposalContext, Verdict
+from evolve.seeding import derive
+from policies.settings import Setting, SettingValue, applicable
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+    from optuna.study import Study
+
+STARTUP_TRIALS = 5  # told trials, the parent's own among them, before TPE takes over from chance
+MOST_CHANGED = 3  # settings that one proposal draws anew: the rest of a good policy stays as it is
+MOST_DRAWS = 20  # suggestions before it is found that there is nothing new
+_SIZES_FROM = 100  # smallest value of a setting that is searched by ratio: numbers of tokens
+_ON = ".on"  # of an optional integer: whether it is set at all
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of some settings.
+
+    Attributes:
+        settings: All that apply.
+        difference: In accuracy to the present parent.
+        tokens: Per answer.
+    """
+
+    settings: Mapping[str, SettingValue]
+    difference: float
+    tokens: float
+
+
+class SearchProposer:
+    """Searches the settings of the parent's architecture.
+
+    Two objectives: the paired difference on the minibatch (more is better) and the tokens per
+    answer (fewer are better). Settings below the parent's accuracy count as infeasible, so that
+    cheap but forgetful ones do not draw the search. A difference to an earlier parent is added to
+    that parent's own, so that every observation counts after a new version.
+    """
+
+    def __init__(self) -> None:
+        self._verdicts: list[Verdict] = []
+
+    def propose(self, context: ProposalContext) -> Proposal:
+        """Suggest settings not yet tried; an empty proposal where none are found."""
+        settings = applicable(context.parent.architecture)
+        if not settings:
+            return Proposal("search")
+        told = self._told(context, settings)
+        known = [dict(one.settings) for one in told]
+        study = _study(settings, told, derive(context.seed, "tpe"))
+        draw = random.Random(derive(context.seed, "settings"))
+        own = dict(context.parent.settings)
+        for _ in range(MOST_DRAWS):
+            free = draw.sample(settings, draw.randint(1, min(MOST_CHANGED, len(settings))))
+            new = {**own, **_suggest(study, free)}
+            if new not in known:
+                changed = {name: value for name, value in new.items() if value != own[name]}
+                return Proposal("search", settings=changed)
+        return Proposal("search")
+
+    def observe(self, verdict: Verdict) -> None:
+        """Remember what a candidate gained."""
+        self._verdicts.append(verdict)
+
+    def _told(self, context: ProposalContext, settings: Sequence[Setting]) -> list[Told]:
+        """The parent's own settings, then those of all scored candidates that searched."""
+        gains: dict[str, float] = {}  # policy to its accuracy above the seed's, as far as known
+        searched: list[Verdict] = []
+        for verdict in self._verdicts:
+            if verdict.minibatch_difference is None or verdict.tokens_per_answer is None:
+                continue
+            gains[verdict.candidate] = gains.get(verdict.parent, 0.0) + verdict.minibatch_difference
+            if verdict.operator.endswith("search") and _fits(verdict.settings, settings):
+                searched.append(verdict)
+        parent = context.parent
+        base = gains.get(parent.id, 0.0)
+        own = Told(parent.settings, 0.0, self._tokens_of(context))
+        return [own] + [
+            Told(v.settings, gains[v.candidate] - base, v.tokens_per_answer or 0.0)
+            for v in searched
+            if v.candidate != parent.id
+        ]
+
+    def _tokens_of(self, context: ProposalContext) -> float:
+        """Tokens per answer of the parent."""
+        for verdict in self._verdicts:
+            if verdict.candidate == context.parent.id and verdict.tokens_per_answer is not None:
+                return verdict.tokens_per_answer
+        return context.feedback.numbers.get("tokens_per_answer", 0.0)
+
+
+def _fits(found: Mapping[str, SettingValue], settings: Sequence[Setting]) -> bool:
+    """Whether settings are those of this architecture."""
+    return found.keys() == {s.name for s in settings} and all(
+        s.accepts(found[s.name]) for s in settings
+    )
+
+
+def _study(settings: Sequence[Setting], told: Sequence[Told], seed: int) -> Study:
+    """A study in memory that was told everything."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    distributions = {name: d for s in settings for name, d in _distributions(s).items()}
+    study = optuna.create_study(
+        directions=["maximize", "minimize"],
+        sampler=optuna.samplers.TPESampler(n_startup_trials=STARTUP_TRIALS, seed=seed % 2**32),
+    )
+    for one in told:
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={
+                    name: value
+                    for s in settings
+                    for name, value in _as_params(s, one.settings[s.name]).items()
+                },
+                distributions=distributions,
+                values=[one.difference, one.tokens],
+                constraints={"no worse than the parent": -one.difference},
+            )
+        )
+    return study
+
+
+def _distributions(setting: Setting) -> dict[str, BaseDistribution]:
+    """What Optuna draws a setting from; an optional integer has a switch beside it."""
+    from optuna.distributions import CategoricalDistribution, IntDistribution
+
+    if setting.kind == "choice":
+        return {setting.name: CategoricalDistribution(setting.values)}
+    sizes = setting.low >= _SIZES_FROM
+    number = IntDistribution(setting.low, setting.high, log=sizes, step=setting.step)
+    if not setting.optional:
+        return {setting.name: number}
+    return {setting.name + _ON: CategoricalDistribution((False, True)), setting.name: number}
+
+
+def _as_params(setting: Setting, value: SettingValue) -> dict[str, Any]:
+    """A value as Optuna's parameters."""
+    if not setting.optional:
+        return {setting.name: value}
+    # Off is nearest to the far end: a half-life of very many sessions.
+    number = setting.high if value is None else value
+    return {setting.name + _ON: value is not None, setting.name: number}
+
+
+def _suggest(study: Study, settings: Sequence[Setting]) -> dict[str, SettingValue]:
+    """New values of some settings, exactly as a policy takes them."""
+    import optuna
+
+    trial = study.ask({name: d for s in settings for name, d in _distributions(s).items()})
+    # Never told: what becomes of it is observed later. A trial left open would keep its place.
+    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    drawn = trial.params
+    return {s.name: drawn[s.name] if drawn.get(s.name + _ON, True) else None for s in settings}
