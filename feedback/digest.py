@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from feedback.digest_text import Limits, document, part_text
-from feedback.losses import Case, Loss, find_losses
-from feedback.records import Diagnosis, Stage, TraceStage
+from feedback.losses import Case, Loss, Scene, find_losses, scene_of
+from feedback.records import Diagnosis, Stage
 from feedback.routing import PARTS, address, parts_of
 from feedback.scores import Scores, score, scores_by_period, tokens_per_answer
 from policies.files import write_whole
@@ -50,36 +50,43 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
     - ``answers``, ``users``, ``wrong``: counts; ``accuracy``, ``write``, ``read``, ``utilization``,
       ``format``, ``lucky``: shares of the answers (the last five only where all were probed, but
       for ``format``);
-    - ``tokens_per_answer``; ``memory_tokens``, ``memory_entries``: mean size of live memory at the
-      end of a rollout;
+    - ``tokens_per_answer``: over whole rollouts;
     - ``stale_in_context``: losses by ``misread`` or ``unused`` with an older value in the context;
       ``stale_live``: losses of any kind with an older value in live memory;
     - ``competing_facts``: mean number of told facts in the writes of ``unwritten`` losses;
-    - ``unreadable_writes``, ``probe_format_errors``, ``unknown_probes``, ``failed_rollouts``;
+    - ``probe_format_errors``, ``unknown_probes``: numbers of probed states;
+    - ``memory_tokens``, ``memory_entries``: mean size of live memory at the last diagnosed period;
+      ``unreadable_writes`` up to then; ``failed_rollouts``;
     - ``trace.STAGE``: share of the answers whose earliest loss it is;
     - ``state.NAME``: share of the answers which require the state that is blamed on it;
     - ``period.N.RATE``: as the shares above.
 
     Args:
         policy: The policy that was lived.
-        cases: Its rollouts, one per user, in any order. Failed ones are only counted.
+        cases: Its rollouts, one per user, in any order. Failed ones are only counted, and answers
+            without a diagnosis are not looked at.
         limits: How much the texts say.
 
     Raises:
-        ValueError: No answers, or a rollout of another policy.
+        ValueError: No diagnosis, a diagnosis of no answer, or a rollout of another policy.
     """
     if any(case[0].policy != policy.id for case in cases):
         raise ValueError(f"a rollout is not one of policy {policy.id}")
     whole = sorted((Case(*case) for case in cases), key=lambda case: case.rollout.user)
     lived = [case for case in whole if case.rollout.failure is None]
-    parts = parts_of(policy)
-    losses = [loss for case in lived for loss in find_losses(case, parts)]
+    parts, scenes = parts_of(policy), [scene_of(case) for case in lived]
+    losses = [
+        loss
+        for case, scene in zip(lived, scenes, strict=True)
+        for loss in find_losses(case, scene, parts)
+    ]
     required = _required(lived)
     blamed = Counter(loss.state for loss in losses)
     failing = tuple(sorted(blamed.items(), key=lambda item: (-item[1], item[0])))
     diagnoses = [diagnosis for case in lived for diagnosis in case.diagnoses]
-    numbers = _numbers(lived, diagnoses, losses) | {"failed_rollouts": len(whole) - len(lived)}
-    numbers |= _rates(diagnoses)
+    numbers = _numbers(lived, diagnoses, losses) | _memory(lived, scenes)
+    numbers["failed_rollouts"] = len(whole) - len(lived)
+    numbers |= {f"trace.{stage}": rate for stage, rate in score(diagnoses).trace.items()}
     numbers |= {f"state.{name}": count / required[name] for name, count in failing}
     for period, scores in scores_by_period(diagnoses).items():
         numbers |= {f"period.{period}.{name}": rate for name, rate in _shares(scores).items()}
@@ -107,8 +114,8 @@ def _required(cases: Sequence[Case]) -> Counter[str]:
     return Counter(
         state
         for case in cases
-        for answer in case.rollout.answers
-        for state in dict.fromkeys(case.truth.required[answer.question])
+        for diagnosis in case.diagnoses
+        for state in dict.fromkeys(case.truth.required[diagnosis.question])
     )
 
 
@@ -116,33 +123,37 @@ def _numbers(
     cases: Sequence[Case], diagnoses: Sequence[Diagnosis], losses: Sequence[Loss]
 ) -> dict[str, float]:
     overall = score(diagnoses)
-    rollouts = [case.rollout for case in cases]
     competing = [loss.competing for loss in losses if loss.competing is not None]
-    live = [sum(entry.retired is None for entry in rollout.entries) for rollout in rollouts]
-    sizes = [rollout.memory_tokens[-1] if rollout.memory_tokens else 0 for rollout in rollouts]
     return {
         "answers": len(diagnoses),
         "users": len(cases),
         "wrong": sum(d.stage is not Stage.RIGHT for d in diagnoses),
         **_shares(overall),
-        "tokens_per_answer": tokens_per_answer(rollouts),
-        "memory_tokens": sum(sizes) / len(cases),
-        "memory_entries": sum(live) / len(cases),
-        "stale_in_context": sum(
-            loss.stage in (TraceStage.MISREAD, TraceStage.UNUSED)
-            and loss.scene.shows_older(loss.state, loss.answer)
-            for loss in losses
-        ),
+        "tokens_per_answer": tokens_per_answer([case.rollout for case in cases]),
+        "stale_in_context": sum(loss.older_shown for loss in losses),
         "stale_live": sum(
             any(True for _ in loss.scene.older_entries(loss.state, loss.answer.period))
             for loss in losses
         ),
         "competing_facts": sum(competing) / len(competing) if competing else 0.0,
-        "unreadable_writes": sum(
-            write.format_error is not None for rollout in rollouts for write in rollout.writes
-        ),
         "probe_format_errors": overall.probe_format_errors,
         "unknown_probes": overall.unknown_probes,
+    }
+
+
+def _memory(cases: Sequence[Case], scenes: Sequence[Scene]) -> dict[str, float]:
+    tokens = entries = unreadable = 0
+    for case, scene in zip(cases, scenes, strict=True):
+        last, rollout = case.last_period, case.rollout
+        tokens += rollout.memory_tokens[last] if 0 <= last < len(rollout.memory_tokens) else 0
+        entries += sum(scene.index.live(entry, last) for entry in rollout.entries)
+        unreadable += sum(
+            write.format_error is not None and write.period <= last for write in rollout.writes
+        )
+    return {
+        "memory_tokens": tokens / len(cases),
+        "memory_entries": entries / len(cases),
+        "unreadable_writes": unreadable,
     }
 
 
@@ -157,10 +168,6 @@ def _shares(scores: Scores) -> dict[str, float]:
         "lucky": scores.lucky,
     }
     return {name: share for name, share in shares.items() if share is not None}
-
-
-def _rates(diagnoses: Sequence[Diagnosis]) -> dict[str, float]:
-    return {f"trace.{stage}": rate for stage, rate in score(diagnoses).trace.items()}
 
 
 def _mass(diagnoses: Sequence[Diagnosis], parts: tuple[str, ...]) -> dict[str, float]:

@@ -4,7 +4,8 @@ A part's text is a list of failing state types, the one with most wrong answers 
 heading ``### STATE: N of M answers wrong (unwritten 5, lost 2)``: N answers are wrong because of
 this state by a step that this part can mend, M answers require the state. All headings are kept,
 even where they alone exceed the limit; then the evidence that fits, one example of each state
-before the second of any. No other line starts with ``#``.
+before the second of any. Where older values stood in contexts, a first line says how often. No
+other line than the headings starts with ``#``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,11 @@ def part_text(losses: Sequence[Loss], required: Mapping[str, int], limits: Limit
         by_state.setdefault(loss.state, []).append(loss)
     order = sorted(by_state, key=lambda state: (-len(by_state[state]), state))
     sections = {state: [_heading(state, by_state[state], required[state])] for state in order}
-    left = limits.part_tokens * 4 - sum(_size(lines) for lines in sections.values())
+    older = sum(loss.older_shown for loss in losses)
+    opening = [
+        f"An older value also stood in the context in {older} of these {len(losses)} cases."
+    ][: bool(older)]
+    left = limits.part_tokens * 4 - sum(map(_size, (opening, *sections.values())))
     chosen = {state: _examples(by_state[state], limits.examples) for state in order}
     for place in range(limits.examples):
         for state in order:
@@ -57,7 +62,7 @@ def part_text(losses: Sequence[Loss], required: Mapping[str, int], limits: Limit
             if _size(lines) <= left:
                 left -= _size(lines)
                 sections[state] += lines
-    return "\n".join(line for state in order for line in sections[state])
+    return "\n".join([*opening, *(line for state in order for line in sections[state])])
 
 
 def stage_counts(losses: Sequence[Loss]) -> list[tuple[str, int]]:

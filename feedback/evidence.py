@@ -33,9 +33,7 @@ def evidence_lines(loss: Loss) -> tuple[str, ...]:
     lines += _written(loss, turns)
     lines += _shown(loss, turns)
     lines.append(_answered(loss))
-    if loss.stage in (TraceStage.MISREAD, TraceStage.UNUSED) and scene.shows_older(
-        loss.state, answer
-    ):
+    if loss.older_shown:
         lines.append(OLDER_VALUE)
     return (lines[0], *(f"  - {line}" for line in lines[1:]))
 

@@ -20,13 +20,26 @@ from feedback.records import (
 from feedback.routing import address_stage, address_trace
 from feedback.trace import RolloutIndex, index_rollout
 
+_IN_CONTEXT = (TraceStage.MISREAD, TraceStage.UNUSED)
+
 
 class Case(NamedTuple):
-    """One train rollout with what is true of its user and what was said of its answers."""
+    """One train rollout with what is true of its user and what was said of its answers.
+
+    Attributes:
+        rollout: What happened.
+        truth: What is true of its user.
+        diagnoses: Of all its answers, or of those that feedback may learn from.
+    """
 
     rollout: Rollout
     truth: UserTruth
     diagnoses: tuple[Diagnosis, ...]
+
+    @property
+    def last_period(self) -> int:
+        """The last period that feedback may learn from."""
+        return max((diagnosis.period for diagnosis in self.diagnoses), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +102,7 @@ class Loss:
         competing: For ``unwritten``: number of told facts in the write that had it.
         scene: Where it happened.
         answer: The wrong answer.
+        older_shown: The value stood in the context, and so did one that the state had earlier.
     """
 
     state: str
@@ -97,11 +111,7 @@ class Loss:
     competing: int | None
     scene: Scene
     answer: Answer
-
-    @property
-    def traced(self) -> bool:
-        """Whether the loss was found by the trace."""
-        return self.stage in set(TraceStage)
+    older_shown: bool
 
     @property
     def probe(self) -> StateProbe | None:
@@ -114,29 +124,43 @@ class Loss:
         return self.scene.truth.user, self.answer.period, self.answer.question
 
 
-def find_losses(case: Case, parts: tuple[str, ...]) -> tuple[Loss, ...]:
-    """All losses of a rollout, in the order of its answers.
+def scene_of(case: Case) -> Scene:
+    """Index a rollout and read its entries, all in one batch."""
+    index, reader = index_rollout(case.rollout), reader_of(case.truth.schema)
+    reader.read(index.labelled)
+    return Scene(case.rollout, case.truth, index, reader)
+
+
+def find_losses(case: Case, scene: Scene, parts: tuple[str, ...]) -> tuple[Loss, ...]:
+    """All losses of the diagnosed answers of a rollout, in order.
 
     Args:
-        case: Diagnoses must come one per answer, in order.
+        case: The rollout and its diagnoses.
+        scene: The same rollout, indexed.
         parts: Parts that the policy has.
+
+    Raises:
+        ValueError: A diagnosis is of no answer of the rollout.
     """
-    rollout, truth, diagnoses = case
-    index, reader = index_rollout(rollout), reader_of(truth.schema)
-    reader.read(index.labelled)
-    scene = Scene(rollout, truth, index, reader)
+    answers = {(answer.period, answer.question): answer for answer in case.rollout.answers}
     losses: list[Loss] = []
-    for answer, said in zip(rollout.answers, diagnoses, strict=True):
+    for said in case.diagnoses:
+        answer = answers.get((said.period, said.question))
+        if answer is None or said.user != case.truth.user:
+            raise ValueError(f"a diagnosis is of no answer of user {case.truth.user}")
         if said.stage is Stage.RIGHT:
             continue
         if said.trace and said.stage is not Stage.FORMAT:
-            losses += (
-                Loss(t.state, t.stage, address_trace(t, parts), t.competing, scene, answer)
-                for t in said.trace
-            )
+            for lost in said.trace:
+                to = address_trace(lost, parts)
+                older = lost.stage in _IN_CONTEXT and scene.shows_older(lost.state, answer)
+                losses.append(
+                    Loss(lost.state, lost.stage, to, lost.competing, scene, answer, older)
+                )
         else:
             to = address_stage(said.stage, parts)
             losses += (
-                Loss(state, said.stage, to, None, scene, answer) for state in said.failed_states
+                Loss(state, said.stage, to, None, scene, answer, False)
+                for state in said.failed_states
             )
     return tuple(losses)

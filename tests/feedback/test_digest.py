@@ -151,11 +151,14 @@ def test_the_evidence_tells_what_was_said_held_shown_and_answered():
 
 def test_an_older_value_in_the_context_is_said_and_counted():
     found = build_feedback(AWE, [case(AWE, answers=CASES)])
+    assert found.texts["answer_prompt"].startswith(
+        "An older value also stood in the context in 1 of these 1 cases.\n### diet_style"
+    )
     assert found.texts["answer_prompt"].endswith(f"  - {OLDER_VALUE}")
     assert (found.numbers["stale_in_context"], found.numbers["stale_live"]) == (1, 1)
     alone = {(1, 0): UNUSED | {"shown": (1,)}}
     found = build_feedback(AWE, [case(AWE, answers=alone)])
-    assert OLDER_VALUE not in found.markdown
+    assert "older value" not in found.markdown
     assert (found.numbers["stale_in_context"], found.numbers["stale_live"]) == (0, 1)
 
 
@@ -241,6 +244,20 @@ def test_the_order_of_the_cases_does_not_matter():
         assert build_feedback(AWE, cases) == first
 
 
+def test_answers_without_a_diagnosis_are_not_looked_at():
+    lived = case(AWE, answers=CASES)
+    early = Case(lived.rollout, lived.truth, lived.diagnoses[:3])
+    found = build_feedback(AWE, [early])
+    assert found.failing_states == (("kitchen_size", 1),)
+    assert (found.numbers["answers"], found.numbers["memory_tokens"]) == (3, 10)
+    assert found.numbers["memory_entries"] == 1
+    assert not any(name.startswith("period.1.") for name in found.numbers)
+    assert "vegan" not in found.markdown
+    other = dataclasses.replace(lived.diagnoses[0], period=7)
+    with pytest.raises(ValueError, match="no answer of user u"):
+        build_feedback(AWE, [Case(lived.rollout, lived.truth, (other,))])
+
+
 def many_states(count):
     """A user with many states, each required and unwritten once, the first twice."""
     schema = {f"state_{i:02}": (f"one_{i}", f"other_{i}") for i in range(count)}
@@ -301,5 +318,5 @@ def test_rollouts_of_another_policy_and_no_answers_are_refused():
     other = make_policy("awe", AWE.texts, {"top_k": 3})
     with pytest.raises(ValueError, match=AWE.id):
         build_feedback(AWE, [case(other)])
-    with pytest.raises(ValueError, match="no answers"):
+    with pytest.raises(ValueError, match="no answers to score"):
         build_feedback(AWE, [])
