@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 
 from evolve.lm.base import LM
@@ -53,9 +54,10 @@ class RejectedRewriteError(RejectedTextError):
 class RewriteProposer:
     """Rewrites the text that most failures are blamed on, or merges it with another version's.
 
-    Which text is drawn in proportion to the failures addressed to it. One whose last rewrite was
-    turned down unscored (a rule broken, or nothing new) is passed over until a candidate of the
-    same parent is scored, as long as the policy has another text.
+    Which text is drawn in proportion to the failures addressed to it, times how often a new text
+    alone, without new settings, got beyond the minibatch: (1 + passed) / (2 + scored). One whose
+    last rewrite was turned down unscored (a rule broken, or nothing new) is passed over until a
+    candidate is scored, as long as the policy has another text.
 
     Args:
         lm: The rewriter, through a dspy engine.
@@ -66,6 +68,8 @@ class RewriteProposer:
         self._lm = lm
         self._rules = rules
         self._turned_down: set[tuple[str, str]] = set()  # (parent, text)
+        self._scored: Counter[str] = Counter()
+        self._passed: Counter[str] = Counter()
 
     def propose(self, context: ProposalContext) -> Proposal:
         """Rewrite or merge one text.
@@ -83,10 +87,13 @@ class RewriteProposer:
         return self._rewrite(context, self._choose(context, draw))
 
     def observe(self, verdict: Verdict) -> None:
-        """Remember which rewrites came to nothing."""
+        """Remember which rewrites came to nothing, and which texts are worth rewriting."""
         name = text_of(verdict.operator)
         if verdict.stage not in {"text", "duplicate"}:
             self._turned_down.clear()
+            if name is not None and "+" not in verdict.operator:
+                self._scored[name] += 1
+                self._passed[name] += verdict.stage == "gate"
         elif name is not None:
             self._turned_down.add((verdict.parent, name))
 
@@ -123,10 +130,11 @@ class RewriteProposer:
         parent = context.parent
         texts = [n for n in parent.texts if (parent.id, n) not in self._turned_down]
         texts = texts or list(parent.texts)
-        weights = [context.feedback.mass.get(name, 0.0) for name in texts]
-        if not any(weights):
-            weights = [1.0] * len(texts)
-        return draw.choices(texts, weights)[0]
+        mass = [context.feedback.mass.get(name, 0.0) for name in texts]
+        if not any(mass):
+            mass = [1.0] * len(texts)
+        hope = [(1 + self._passed[name]) / (2 + self._scored[name]) for name in texts]
+        return draw.choices(texts, [m * h for m, h in zip(mass, hope, strict=True)])[0]
 
     def _checked(
         self, context: ProposalContext, operator: str, program: Callable[[], str | None]
@@ -155,16 +163,36 @@ def text_of(operator: str) -> str | None:
 
 
 def _others(context: ProposalContext) -> list[tuple[str, Policy]]:
-    """(text, version) whose text has lines that the parent's lacks; none with fewer than two."""
+    """(text, version) that the parent could take lines from; none with fewer than two versions.
+
+    A text that an ancestor of the parent had offers nothing but what was already left behind.
+    """
     parent = context.parent
     others = [
         v for v in context.versions if v.id != parent.id and v.texts.keys() == parent.texts.keys()
     ]
     if len(others) < 2:
         return []
+    left = {(name, text) for v in _ancestry(context) for name, text in v.texts.items()}
     return [
-        (n, v) for v in others for n in parent.texts if _lines(v.texts[n]) - _lines(parent.texts[n])
+        (name, other)
+        for other in others
+        for name, text in other.texts.items()
+        if (name, text) not in left and _lines(text) - _lines(parent.texts[name])
     ]
+
+
+def _ancestry(context: ProposalContext) -> list[Policy]:
+    """The parent and its ancestors among the versions."""
+    known = {version.id: version for version in context.versions}
+    found = {context.parent.id: context.parent}
+    waiting = [context.parent]
+    while waiting:
+        for one in waiting.pop().lineage.parents:
+            if one in known and one not in found:
+                found[one] = known[one]
+                waiting.append(known[one])
+    return list(found.values())
 
 
 def _lines(text: str) -> set[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STARTUP_TRIALS = 5  # told trials, the parent's own among them, before TPE takes over from chance
 MOST_CHANGED = 3  # settings that one proposal draws anew: the rest of a good policy stays as it is
-MOST_DRAWS = 20  # suggestions before it is found that there is nothing new
+MOST_DRAWS = 50  # suggestions before it is found that there is nothing new
 _SIZES_FROM = 100  # smallest value of a setting that is searched by ratio: numbers of tokens
 _ON = ".on"  # of an optional integer: whether it is set at all
 
@@ -65,9 +65,8 @@ class SearchProposer:
         own = dict(context.parent.settings)
         for _ in range(MOST_DRAWS):
             free = draw.sample(settings, draw.randint(1, min(MOST_CHANGED, len(settings))))
-            new = {**own, **_suggest(study, free)}
-            if new not in known:
-                changed = {name: value for name, value in new.items() if value != own[name]}
+            changed = _suggest(study, free)
+            if {**own, **changed} not in known and not changed.items() & own.items():
                 return Proposal("search", settings=changed)
         return Proposal("search")
 

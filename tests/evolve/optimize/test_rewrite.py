@@ -111,6 +111,19 @@ def test_draws_texts_in_proportion_to_their_failures(rules, context_for) -> None
     assert 0.68 < made.count("rewrite:memory_types") / 200 < 0.82
 
 
+def test_texts_that_never_help_are_drawn_less(rules, context_for, verdict_on) -> None:
+    proposer = RewriteProposer(OfflineLM(), rules)
+    mass = {"memory_types": 0.5, "answer_prompt": 0.5}
+    for stage, operator in (
+        ("minibatch", "rewrite:answer_prompt"),
+        ("gate", "rewrite:memory_types"),
+        ("gate", "rewrite:answer_prompt+search"),
+    ):
+        proposer.observe(verdict_on(AWE, AWE, operator, stage=stage))
+    made = [proposer.propose(context_for(AWE, seed, mass=mass)).operator for seed in range(200)]
+    assert 0.58 < made.count("rewrite:memory_types") / 200 < 0.75  # 2/3 against 1/3
+
+
 @pytest.mark.parametrize("stage", ["text", "duplicate"])
 def test_passes_over_a_text_that_came_to_nothing(stage, rules, context_for, verdict_on) -> None:
     proposer = RewriteProposer(OfflineLM(), rules)
@@ -160,13 +173,19 @@ class TestMerging:
         assert {m.texts["memory_types"] for m in merged} == {united}
         assert all(m.operator.startswith(("rewrite:", "merge:")) for m in made)
 
-    def test_not_with_fewer_than_two_others_or_nothing_to_take_over(
+    def test_not_with_fewer_than_two_others_or_what_was_left_behind(
         self, rules, context_for
     ) -> None:
-        seed, first, _ = self.versions()
+        seed, first, second = self.versions()
         both = first.derive({"memory_types": first.texts["memory_types"] + "- cup size\n"})
+        fewer = first.derive({"memory_types": "- tea kind\n"})
+        elsewhere = seed.derive(settings={"top_k": 20})
         proposer = RewriteProposer(OfflineLM(), rules)
-        for parent, versions in ((first, (seed, first)), (both, (seed, first, both))):
+        for parent, versions in (
+            (first, (seed, first)),
+            (both, (seed, first, both, second)),
+            (fewer, (seed, first, fewer, elsewhere)),
+        ):
             made = [proposer.propose(context_for(parent, s, versions)) for s in range(40)]
             assert all(m.operator.startswith("rewrite:") for m in made)
 
