@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, TypeVar
 
 Record = TypeVar("Record")
 
 
-@lru_cache(maxsize=32)
-def _adapter(kind: Any) -> Any:
+_adapters: dict[type, Any] = {}
+
+
+def _adapter(kind: type) -> Any:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(kind)
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
-def to_data(record: Any, kind: Any = None) -> Any:
+def to_data(record: Any) -> Any:
     """JSON-able data of a frozen record; fields at their default are left out."""
-    return _adapter(kind or type(record)).dump_python(record, mode="json", exclude_defaults=True)
+    return _adapter(type(record)).dump_python(record, mode="json", exclude_defaults=True)
 
 
 def from_data(kind: type[Record], data: Any) -> Record:

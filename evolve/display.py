@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -144,6 +145,6 @@ class LiveDisplay:
         print(flush=True)
 
 
-def make_display() -> PlainDisplay | LiveDisplay:
+def make_display() -> AbstractContextManager[Display]:
     """A live display on a terminal, a plain one elsewhere."""
     return LiveDisplay() if sys.stdout.isatty() else PlainDisplay()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from evolve.budget import Ledger
 from evolve.codec import from_data, to_data
@@ -148,8 +149,7 @@ class Evaluator:
         rest = jobs[replayed:]
         tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in rest]
         for job, rollout in zip(rest, self.workers.run(tasks), strict=True):
-            made = to_data(rollout)
-            self.journal.once("rollout", job.name, lambda made=made: made)
+            self.journal.once("rollout", job.name, partial(to_data, rollout))
             yield rollout
 
     def _take(self, job: Job, rollout: Rollout) -> None:

@@ -14,6 +14,7 @@ from feedback.records import Diagnosis, Stage
 
 Part = Literal["train", "gate", "test"]
 MINIBATCH = 6
+LOOK_EVERY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,13 @@ class Field:
         if self.holdout == "users":
             return min(len(u.periods) * len(u.questions) for u in self.gate)
         return min(test - gate for gate, test in self.ends.values())
+
+    @property
+    def look_every(self) -> int:
+        """Gate clusters between looks; under a time split whole users, whose questions belong."""
+        if self.holdout == "users":
+            return LOOK_EVERY
+        return max(LOOK_EVERY, *(len(user.questions) for user in self.gate))
 
     @property
     def gate_clusters(self) -> int:

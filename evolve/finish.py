@@ -19,7 +19,7 @@ from feedback.scores import Scores, score, tokens_per_answer
 from policies.policy import Policy, seed_policy
 
 if TYPE_CHECKING:
-    import numpy as np
+    from numpy.typing import NDArray
 
 Bounds = Mapping[tuple[str, int, int], float]
 
@@ -120,12 +120,15 @@ def memory_gain(
     seed: int,
 ) -> Interval | None:
     """Difference of two pooled memory scores on the clusters that both have; None if undefined."""
+    import numpy as np
+
     mine, theirs = _cluster_sums(before, bounds, field), _cluster_sums(after, bounds, field)
     both = sorted(mine.keys() & theirs.keys())
     rows = [(mine[c][0], theirs[c][0], *mine[c][1:]) for c in both]
 
-    def statistic(sums: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        gained: np.ndarray[Any, Any] = (sums[..., 1] - sums[..., 0]) / (sums[..., 3] - sums[..., 2])
+    def statistic(sums: NDArray[Any]) -> NDArray[Any]:
+        room = sums[..., 3] - sums[..., 2]
+        gained: NDArray[Any] = (sums[..., 1] - sums[..., 0]) / np.where(room > 0, room, np.nan)
         return gained
 
     try:

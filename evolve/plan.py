@@ -9,7 +9,7 @@ from fractions import Fraction
 from evolve.field import MINIBATCH, Field
 from evolve.gym.rollout import Span, World, share
 from evolve.gym.users import User
-from evolve.optimize.gate import could_pass
+from evolve.optimize.gate import candidate_level, could_pass
 from policies.errors import BudgetTooSmallError
 
 FEWEST_TEST_USERS = 4
@@ -69,7 +69,8 @@ def make_plan(budget: int, field: Field, world: World, native: bool) -> Plan:
 def gate_can_pass(field: Field, budget: int) -> bool:
     """Whether any outcome on the gate's clusters could be accepted at this budget's level."""
     candidates = max(1, budget // (MINIBATCH + _USUAL_GATE))
-    return could_pass(field.gate_clusters, 0.10 / candidates, field.answers_per_cluster)
+    level = candidate_level(candidates)
+    return could_pass(field.gate_clusters, level, field.answers_per_cluster, field.look_every)
 
 
 def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
 
 from evolve.budget import Ledger
 from evolve.config import Options
 from evolve.display import Display
 from evolve.evaluate import Evaluator
-from evolve.evolution import Evolution
+from evolve.evolution import Evolution, Setup
 from evolve.field import Field, split_by_periods, split_by_users
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder
@@ -74,17 +75,18 @@ def policy_run(
         workers: Workers = HereWorkers()
         if jobs > 1:
             workers = stack.enter_context(ProcessWorkers(jobs))
-        evaluator = Evaluator(journal, Ledger(plan.budget, plan.set_aside), workers, spec, check)
+        evaluator = Evaluator(
+            journal, Ledger(Fraction(plan.budget), plan.set_aside), workers, spec, check
+        )
         rules = RewriteRules.build((u.schema for u in users), _words_of(users))
         proposer = make_proposer(options.strategy, make_lm(options.model), rules, options.seed)
         archive = Archive((Version(seed, {}),))
-        evolution = Evolution(
-            evaluator, proposer, field, plan, RunFolder(folder), display, options.seed, archive
-        )
+        setup = Setup(evaluator, proposer, field, plan, RunFolder(folder), display, options.seed)
+        evolution = Evolution(setup, archive)
         evolution.run()
         outcome = finish(evaluator, field, plan, evolution.archive, options.seed)
-    _write(evolution, outcome)
-    display.tables(closing_tables(evolution, outcome))
+        _write(setup, evolution, outcome)
+    display.tables(closing_tables(setup, evolution, outcome))
     display.say(outcome.line)
     display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
     return outcome
@@ -146,7 +148,7 @@ def _words_of(users: tuple[User, ...]) -> list[str]:
     return texts
 
 
-def _write(evolution: Evolution, outcome: Outcome) -> None:
+def _write(setup: Setup, evolution: Evolution, outcome: Outcome) -> None:
     best = outcome.tested["best"]
     gain = outcome.gain
     scores = {
@@ -155,9 +157,9 @@ def _write(evolution: Evolution, outcome: Outcome) -> None:
         "memory": best.scores.memory,
         "accuracy": best.scores.accuracy,
         "gain": None if gain is None else [gain.mean, gain.low, gain.high],
-        "model": evolution.evaluator.spec.model,
+        "model": setup.evaluator.spec.model,
     }
-    evolution.folder.write_best(evolution.archive.best().policy, scores)
-    evolution.folder.write_summary(
-        summarize(outcome, evolution.archive, evolution.evaluator, evolution.plan, evolution.reason)
+    setup.folder.write_best(evolution.archive.best().policy, scores)
+    setup.folder.write_summary(
+        summarize(outcome, evolution.archive, setup.evaluator, setup.plan, evolution.reason)
     )

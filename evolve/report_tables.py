@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from evolve.evolution import Evolution
+from evolve.evolution import Evolution, Setup
 from evolve.finish import Outcome, Tested
 from evolve.tables import Table, number
 
 
-def closing_tables(evolution: Evolution, outcome: Outcome) -> list[Table]:
+def closing_tables(setup: Setup, evolution: Evolution, outcome: Outcome) -> list[Table]:
     """All of them, in the order in which they are printed."""
-    return [_candidates(evolution), _test(outcome), _spent(evolution)]
+    return [_candidates(evolution), _test(outcome), _spent(setup)]
 
 
 def _candidates(evolution: Evolution) -> Table:
@@ -62,8 +62,8 @@ def _test_row(name: str, tested: Tested) -> tuple[str, ...]:
     )
 
 
-def _spent(evolution: Evolution) -> Table:
-    evaluator = evolution.evaluator
+def _spent(setup: Setup) -> Table:
+    evaluator = setup.evaluator
     rows = [
         (role, str(u.calls), str(u.prompt_tokens), str(u.completion_tokens))
         for role, u in evaluator.usage
@@ -77,5 +77,5 @@ def _spent(evolution: Evolution) -> Table:
         )
         for role, u in evaluator.bound_usage
     ]
-    title = f"Spent: {float(evaluator.ledger.spent):.1f} of {evolution.plan.budget} rollouts"
+    title = f"Spent: {float(evaluator.ledger.spent):.1f} of {setup.plan.budget} rollouts"
     return Table(title, ("role", "calls", "prompt tokens", "completion tokens"), tuple(rows))

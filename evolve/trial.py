@@ -1,0 +1,148 @@
+"""One candidate's trial: the minibatch of train users, then the gate on held-out ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evolve.evaluate import Evaluator, Job, Scored
+from evolve.field import Field, Part
+from evolve.gym.users import User
+from evolve.optimize.base import Verdict
+from evolve.optimize.gate import Gate, candidate_level, minibatch_passes
+from evolve.plan import Plan
+from feedback.records import Diagnosis
+from feedback.scores import tokens_per_answer
+from policies.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict, and where the gate was reached how both sides did there.
+
+    Attributes:
+        verdict: What became of the candidate.
+        candidate: Gate cluster to the candidate's accuracy.
+        parent: The same for its parent.
+    """
+
+    verdict: Verdict
+    candidate: Mapping[str, float]
+    parent: Mapping[str, float]
+
+
+class Trials:
+    """Holds the trials of one run, so that no more reach the gate than the level was divided by.
+
+    Args:
+        evaluator: Scores and pays.
+        field: Who is scored where.
+        plan: How many candidates may reach the gate.
+    """
+
+    def __init__(self, evaluator: Evaluator, field: Field, plan: Plan) -> None:
+        self._evaluator = evaluator
+        self._field = field
+        self._plan = plan
+        self._gated = 0
+
+    @property
+    def over(self) -> str | None:
+        """Why no further candidate can be accepted, or None."""
+        if self._gated < self._plan.candidates:
+            return None
+        return f"the level of the run is spent on {self._gated} candidates"
+
+    def judge(self, policy: Policy, parent: Policy, block: Sequence[User]) -> Judged:
+        """Judge a candidate that was scored on the minibatch together with its parent.
+
+        Raises:
+            BudgetExhaustedError: Not even the first look of the gate can be paid.
+        """
+        scored = self.known(policy, block)
+        verdict = Verdict(
+            candidate=policy.id,
+            parent=parent.id,
+            settings=policy.settings,
+            operator=policy.lineage.operator,
+            accepted=False,
+            stage="failed",
+            reason="",
+        )
+        failed = [s.rollout.failure for s in scored if s.rollout.failure_kind == "policy"]
+        if failed:
+            return Judged(replace(verdict, reason=str(failed[0])), {}, {})
+        differences = self._differences(policy, parent, block, "train")
+        lived = [s.rollout for s in scored if s.rollout.failure is None]
+        mean = sum(differences) / len(differences) if differences else 0.0
+        verdict = replace(
+            verdict,
+            stage="minibatch",
+            minibatch_difference=mean if differences else None,
+            tokens_per_answer=tokens_per_answer(lived) if lived else None,
+            reason=f"mean paired difference {mean:+.4f} on {len(differences)} minibatch clusters",
+        )
+        if not minibatch_passes(differences):
+            return Judged(verdict, {}, {})
+        if self.over is not None:
+            return Judged(replace(verdict, reason=f"{verdict.reason}, but {self.over}"), {}, {})
+        return self._gate(policy, parent, verdict)
+
+    def _gate(self, policy: Policy, parent: Policy, verdict: Verdict) -> Judged:
+        """The sequential paired test on gate users."""
+        self._gated += 1
+        gate = Gate(
+            candidate_level(self._plan.candidates),
+            self._field.gate_clusters,
+            self._field.answers_per_cluster,
+            self._field.look_every,
+        )
+        users: tuple[User, ...] = ()
+        while True:
+            users, exhausted = self._next_users(users, gate, policy, parent)
+            differences = self._differences(policy, parent, users, "gate")
+            decision = gate.decide(differences, exhausted)
+            if decision.state != "continue":
+                break
+        accepted = decision.state == "accept"
+        verdict = replace(verdict, stage="gate", accepted=accepted, reason=decision.reason)
+        ours, theirs = (self._accuracies(p, users, "gate") for p in (policy, parent))
+        return Judged(verdict, ours, theirs)
+
+    def _next_users(
+        self, users: tuple[User, ...], gate: Gate, policy: Policy, parent: Policy
+    ) -> tuple[tuple[User, ...], bool]:
+        """Gate users up to the next look, scored for both sides, and whether no more can come."""
+        everyone = self._field.gate
+        if self._field.holdout == "periods":
+            return everyone, True  # the minibatch's rollouts reach over the gate's periods
+        judged = len(self._differences(policy, parent, users, "gate"))
+        more = everyone[: len(users) + max(1, gate.missing(judged))]
+        jobs = [
+            Job(p, user, self._field.span(user))
+            for p in (policy, parent)
+            for user in more[len(users) :]
+        ]
+        if self._evaluator.cost(jobs) > self._evaluator.ledger.left:
+            return users, True
+        self._evaluator.score(jobs)
+        return more, len(more) == len(everyone)
+
+    def known(self, policy: Policy, users: Sequence[User]) -> list[Scored]:
+        """What is known of a policy on users, in their order."""
+        return self._evaluator.known(policy, users, self._field.span)
+
+    def _accuracies(self, policy: Policy, users: Sequence[User], part: Part) -> dict[str, float]:
+        return self._field.accuracies(diagnoses_of(self.known(policy, users)), part)
+
+    def _differences(
+        self, policy: Policy, parent: Policy, users: Sequence[User], part: Part
+    ) -> list[float]:
+        """Candidate minus parent per cluster, in the users' order, failed pairs left out."""
+        ours, theirs = (self._accuracies(p, users, part) for p in (policy, parent))
+        return [ours[cluster] - theirs[cluster] for cluster in ours if cluster in theirs]
+
+
+def diagnoses_of(scored: Sequence[Scored]) -> list[Diagnosis]:
+    """All diagnoses of scored rollouts, in order."""
+    return [diagnosis for one in scored for diagnosis in one.diagnoses]
