@@ -114,6 +114,10 @@ class Evaluator:
         keys = [Job(policy, user, span(user)).key for user in users]
         return [self._known[key] for key in keys if key in self._known]
 
+    def spend(self, role: str, usage: Usage) -> None:
+        """Count what was spent beside rollouts."""
+        self.usage = add_usage(self.usage, ((role, usage),))
+
     def forget(self, policy: Policy) -> None:
         """Drop a rejected policy's transcripts from memory; its diagnoses stay."""
         for key, scored in self._known.items():

@@ -12,14 +12,15 @@ from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field
 from evolve.folder import RunFolder
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import Proposal, ProposalContext, Proposer, Verdict
+from evolve.optimize.base import ProposalContext, Verdict
 from evolve.plan import Plan
+from evolve.proposals import Proposals
 from evolve.seeding import derive
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
 from feedback.records import Stage
 from feedback.scores import score
-from policies.errors import BudgetExhaustedError, PolicyFileError, RejectedTextError
+from policies.errors import BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
 
 PER_GENERATION = 2  # candidates proposed side by side from one parent
@@ -32,7 +33,7 @@ class Setup:
 
     Attributes:
         evaluator: Scores and pays.
-        proposer: Proposes.
+        proposals: Asks for proposals.
         field: Who is scored where.
         plan: What the budget buys.
         folder: Where files that people read go.
@@ -41,7 +42,7 @@ class Setup:
     """
 
     evaluator: Evaluator
-    proposer: Proposer
+    proposals: Proposals
     field: Field
     plan: Plan
     folder: RunFolder
@@ -133,28 +134,24 @@ class Evolution:
             last_verdict=self.verdicts[-1] if self.verdicts else None,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
         )
-        journal, proposer = self._setup.evaluator.journal, self._setup.proposer
-        data = journal.once("proposal", name, lambda: _proposed(proposer, context))
+        proposal, rejected = self._setup.proposals.ask(name, context)
+        merged = () if proposal.merged is None else (proposal.merged,)
         lineage = Lineage(
-            parents=(parent.id,),
+            parents=(parent.id, *merged),
             generation=self._generation,
-            operator=data["operator"],
+            operator=proposal.operator,
             feedback=hashlib.sha256(feedback.markdown.encode()).hexdigest()[:12],
             run=self._setup.folder.name,
         )
+        new_name = f"{parent.architecture}-{name}"
         try:
-            if "rejected" in data:
-                raise RejectedTextError(data["rejected"])
-            proposal = Proposal(**data)
-            policy = parent.derive(
-                proposal.texts, proposal.settings, f"{parent.architecture}-{name}", lineage
-            )
-        except (RejectedTextError, PolicyFileError) as error:
-            unchanged = Candidate(name, parent.derive(lineage=lineage))
+            policy = parent.derive(proposal.texts, proposal.settings, new_name, lineage)
+        except PolicyFileError as error:
+            policy, rejected = parent.derive({}, {}, new_name, lineage), rejected or str(error)
+        if rejected is not None:
             self._free += 1
-            self._record(
-                unchanged, self._turned_down(unchanged.policy, parent.id)("text", str(error))
-            )
+            verdict = self._turned_down(policy, parent.id)
+            self._record(Candidate(name, policy), verdict("text", rejected))
             return None
         candidate = Candidate(name, policy)
         if policy.id in self._seen:
@@ -185,7 +182,7 @@ class Evolution:
         setup, policy = self._setup, candidate.policy
         setup.evaluator.journal.once("verdict", candidate.name, lambda: asdict(verdict))
         self.verdicts.append(verdict)
-        setup.proposer.observe(verdict)
+        setup.proposals.observe(verdict)
         setup.folder.write_candidate(candidate.name, policy, verdict)
         if verdict.accepted:
             setup.folder.write_version(self.archive.versions[-1])
@@ -232,11 +229,3 @@ class Evolution:
                 candidates=len(self.verdicts),
             )
         )
-
-
-def _proposed(proposer: Proposer, context: ProposalContext) -> dict[str, Any]:
-    """A proposal, or the reason why its text was rejected, as JSON-able data."""
-    try:
-        return asdict(proposer.propose(context))
-    except RejectedTextError as error:
-        return {"operator": "rewrite", "rejected": str(error)}

@@ -18,9 +18,12 @@ from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder
 from evolve.gym.users import User, file_digest, load_users
 from evolve.journal import Journal
+from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive, Version
+from evolve.optimize.placebo import check_architecture
 from evolve.optimize.strategy import make_proposer
 from evolve.plan import Plan, gate_can_pass, make_plan
+from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
 from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec, make_lm
 from policies.errors import ConfigError
@@ -62,6 +65,8 @@ def policy_run(
     users = load_users(options.env_path)
     seed = load_policy(options.policy)
     spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
+    if options.strategy == "placebo":
+        check_architecture(seed.architecture)
     field = choose_field(users, options)
     plan = make_plan(options.budget, field, spec.build(), seed.architecture == "native")
     header = {
@@ -79,9 +84,11 @@ def policy_run(
             journal, Ledger(Fraction(plan.budget), plan.set_aside), workers, spec, check
         )
         rules = RewriteRules.build((u.schema for u in users), _words_of(users))
-        proposer = make_proposer(options.strategy, make_lm(options.model), rules, options.seed)
+        rewriter = Meter(make_lm(options.model))
+        proposer = make_proposer(options.strategy, rewriter, rules, options.seed)
+        proposals = Proposals(proposer, rewriter, evaluator)
         archive = Archive((Version(seed, {}),))
-        setup = Setup(evaluator, proposer, field, plan, RunFolder(folder), display, options.seed)
+        setup = Setup(evaluator, proposals, field, plan, RunFolder(folder), display, options.seed)
         evolution = Evolution(setup, archive)
         evolution.run()
         outcome = finish(evaluator, field, plan, evolution.archive, options.seed)

@@ -27,6 +27,10 @@ class Meter:
         """(role, usage) sorted by role."""
         return tuple(sorted(self._spent.items()))
 
+    def reset(self) -> None:
+        """Count from zero again."""
+        self._spent.clear()
+
     def complete(self, request: Request) -> Completion:
         """Answer one request and count it."""
         done = self._lm.complete(request)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from feedback.digest import Feedback
+from policies.errors import RejectedTextError
 from policies.policy import Policy
 
 SettingValue = int | str | bool | None
@@ -66,11 +67,25 @@ class Proposal:
         operator: Its name in the lineage, such as ``rewrite:memory_types+search``.
         texts: Name of the text to its new content.
         settings: Name of the setting to its new value.
+        merged: Id of the second parent, where two were merged.
     """
 
     operator: str
     texts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
+    merged: str | None = None
+
+
+class RejectedRewriteError(RejectedTextError):
+    """A rewrite that breaks a rule, with the proposal that it would have been.
+
+    Attributes:
+        proposal: Its operator, and its text if the reply had one.
+    """
+
+    def __init__(self, reason: str, proposal: Proposal) -> None:
+        super().__init__(reason)
+        self.proposal = proposal
 
 
 class Proposer(Protocol):
@@ -78,8 +93,8 @@ class Proposer(Protocol):
 
     ``propose`` is called once per candidate and must depend on its context and on what was observed
     alone, so that a resumed run, which replays ``observe`` for every journaled verdict and calls
-    ``propose`` only for new candidates, proposes the same. It raises ``RejectedTextError`` where a
-    rewrite breaks a rule (recorded as a rejected candidate) and lets the LM's errors pass.
+    ``propose`` only for new candidates, proposes the same. It raises ``RejectedRewriteError`` where
+    a rewrite breaks a rule (recorded as a rejected candidate) and lets the LM's errors pass.
     """
 
     def propose(self, context: ProposalContext) -> Proposal:

@@ -12,8 +12,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evolve.optimize.base import Proposal, ProposalContext, Proposer, Verdict
-from evolve.optimize.rewrite import RejectedRewriteError
+from evolve.optimize.base import (
+    Proposal,
+    ProposalContext,
+    Proposer,
+    RejectedRewriteError,
+    Verdict,
+)
 from evolve.seeding import derive
 from policies.errors import ConfigError, RejectedTextError
 from policies.languages import script

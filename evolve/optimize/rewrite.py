@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from evolve.lm.base import LM
-from evolve.optimize.base import Proposal, ProposalContext, Verdict
+from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError, Verdict
 from evolve.seeding import derive
 from policies.errors import RejectedTextError
 from policies.placeholders import names
@@ -37,18 +38,6 @@ _PURPOSES = {
         " it has in memory"
     ),
 }
-
-
-class RejectedRewriteError(RejectedTextError):
-    """A rewrite that breaks a rule, with the proposal that it would have been.
-
-    Attributes:
-        proposal: Its operator, and its text if the reply had one.
-    """
-
-    def __init__(self, reason: str, proposal: Proposal) -> None:
-        super().__init__(reason)
-        self.proposal = proposal
 
 
 class RewriteProposer:
@@ -113,7 +102,7 @@ class RewriteProposer:
             ).new_text
             return text
 
-        return self._checked(context, f"merge:{name}", program)
+        return replace(self._checked(context, f"merge:{name}", program), merged=other.id)
 
     def _rewrite(self, context: ProposalContext, name: str) -> Proposal:
         from evolve.optimize.rewrite_program import Rewriter

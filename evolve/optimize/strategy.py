@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from evolve.lm.base import LM
 from evolve.optimize.base import Proposal, ProposalContext, Proposer, Verdict
@@ -47,7 +48,8 @@ class JointProposer:
         settings = self._search.propose(context)
         if not settings.settings:
             return text
-        return Proposal(f"{text.operator}+{settings.operator}", text.texts, settings.settings)
+        operator = f"{text.operator}+{settings.operator}"
+        return replace(text, operator=operator, settings=settings.settings)
 
     def observe(self, verdict: Verdict) -> None:
         """Pass it to both."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evolve.lm.offline import OfflineLM
+from evolve.optimize.base import RejectedRewriteError
 from evolve.optimize.placebo import check_architecture
-from evolve.optimize.rewrite import RejectedRewriteError
 from evolve.optimize.strategy import make_proposer
 from policies.errors import ConfigError
 from policies.policy import seed_policy

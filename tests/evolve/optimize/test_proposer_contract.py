@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from evolve.lm.offline import OfflineLM
-from evolve.optimize.base import Proposer, Verdict
-from evolve.optimize.rewrite import RejectedRewriteError, RewriteProposer
+from evolve.optimize.base import Proposer, RejectedRewriteError, Verdict
+from evolve.optimize.rewrite import RewriteProposer
 from evolve.optimize.search import SearchProposer
 from evolve.optimize.strategy import JointProposer, make_proposer
 from policies.policy import ARCHITECTURES, Policy, make_policy, seed_policy

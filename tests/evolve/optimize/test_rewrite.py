@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evolve.lm.offline import OfflineLM
-from evolve.optimize.base import Proposal
-from evolve.optimize.rewrite import MERGE_SHARE, RejectedRewriteError, RewriteProposer, text_of
+from evolve.optimize.base import Proposal, RejectedRewriteError
+from evolve.optimize.rewrite import MERGE_SHARE, RewriteProposer, text_of
 from policies.errors import OutsideFailureError, RejectedTextError
 from policies.policy import Policy, seed_policy
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from evolve.lm.offline import OfflineLM
-from evolve.optimize.rewrite import RejectedRewriteError
+from evolve.optimize.base import RejectedRewriteError
 from evolve.optimize.strategy import JOINT_SHARE, TEXT_SHARE, JointProposer, make_proposer
 from policies.errors import ConfigError
 from policies.policy import seed_policy
