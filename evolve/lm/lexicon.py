@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FEATURES = 2**16
 SMALL_TALK = "small talk"
-_CENTROID_WEIGHT = 0.7  # a value is known by its whole vocabulary more than by its nearest phrase
+_NEAREST = 0.2  # a value is known by its whole vocabulary more than by its nearest phrase
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _STOP_WORDS = """
@@ -57,7 +57,7 @@ class Lexicon:
         kind_words: Kind to the stems by which an instruction means it.
         phrases: Matrix (phrases, FEATURES), unit rows.
         owners: Index of the value of each phrase.
-        centroids: Matrix (values, FEATURES), unit rows.
+        vocabularies: Matrix (values, FEATURES) of all that is said of a value, unit rows.
         labels: Matrix (concepts, FEATURES) of what the concept is called, unit rows.
         transform: Texts to unit rows in the same space.
     """
@@ -67,7 +67,7 @@ class Lexicon:
     kind_words: dict[str, tuple[str, ...]]
     phrases: Any
     owners: NDArray[np.int64]
-    centroids: Any
+    vocabularies: Any
     labels: Any
     transform: Any
 
@@ -77,8 +77,8 @@ class Lexicon:
         near = np.asarray((rows @ self.phrases.T).todense())
         starts = np.searchsorted(self.owners, np.arange(len(self.values)))
         best = np.maximum.reduceat(near, starts, axis=1)
-        whole = np.asarray((rows @ self.centroids.T).todense())
-        return (1 - _CENTROID_WEIGHT) * best + _CENTROID_WEIGHT * 1.5 * whole
+        whole = np.asarray((rows @ self.vocabularies.T).todense())
+        return np.asarray(whole + _NEAREST * best, dtype=np.float64)
 
     def label_scores(self, texts: list[str]) -> NDArray[np.float64]:
         """Similarity of each text with the name of each concept, shape (texts, concepts)."""
@@ -96,7 +96,7 @@ def load_lexicon() -> Lexicon:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
     raw = data("lexicon.yaml")
-    values, phrases = _values(raw)
+    values, phrases, words = _values(raw)
     owners = np.repeat(np.arange(len(values)), [len(p) for p in phrases])
     hashing = HashingVectorizer(
         analyzer=features, n_features=FEATURES, norm=None, alternate_sign=False
@@ -108,9 +108,9 @@ def load_lexicon() -> Lexicon:
         return matrix
 
     flat = [phrase for group in phrases for phrase in group]
-    weights = TfidfTransformer(norm="l2").fit(counts(flat))
-    joined = [" . ".join(group) for group in phrases]
-    whole = TfidfTransformer(norm="l2").fit(counts(flat))
+    # A word of a value's own list counts twice: it was chosen because it tells values apart.
+    joined = [" . ".join([*said, *own, *own]) for said, own in zip(phrases, words, strict=True)]
+    weights = TfidfTransformer(norm="l2").fit(counts(joined))
     labels = [
         " . ".join([c["name"].replace("_", " "), *c["labels"], c["zh"]]) for c in raw["concepts"]
     ]
@@ -120,14 +120,15 @@ def load_lexicon() -> Lexicon:
         kind_words={kind: tuple(words) for kind, words in data("kinds.yaml").items()},
         phrases=weights.transform(counts(flat)),
         owners=owners,
-        centroids=whole.transform(counts(joined)),
+        vocabularies=weights.transform(counts(joined)),
         labels=weights.transform(counts(labels)),
         transform=lambda texts: weights.transform(counts(texts)),
     )
 
 
 def features(text: str) -> Iterator[str]:
-    """Words twice, their stems, their character 4-grams; Chinese by character and pair."""
+    """Words twice, pairs of them, stems, character 4-grams; Chinese by character and pair."""
+    before = ""
     for word in _WORD.findall(text.lower()):
         if _CJK.search(word):
             yield from word
@@ -135,6 +136,9 @@ def features(text: str) -> Iterator[str]:
         elif word not in _STOP:
             yield f"w:{word}"
             yield f"w:{word}"
+            if before:
+                yield f"b:{before} {word}"
+            before = word
             if len(word) > 4:
                 yield f"s:{word[:5]}"
             if len(word) > 3:
@@ -148,8 +152,9 @@ def is_cjk(text: str) -> bool:
     return len(_CJK.findall(text)) * 2 > len("".join(_WORD.findall(text)))
 
 
-def _values(raw: dict[str, Any]) -> tuple[tuple[Value, ...], list[list[str]]]:
-    values, phrases = [], []
+def _values(raw: dict[str, Any]) -> tuple[tuple[Value, ...], list[list[str]], list[list[str]]]:
+    """Values, and of each its phrases and its list of single words."""
+    values, phrases, own = [], [], []
     for concept in raw["concepts"]:
         kinds = frozenset(concept["kinds"])
         for value in concept["values"]:
@@ -157,10 +162,11 @@ def _values(raw: dict[str, Any]) -> tuple[tuple[Value, ...], list[list[str]]]:
             first = zh[0] if zh else ""
             values.append(Value(concept["name"], value["name"], kinds, value["fact"], first))
             words = value["name"].replace("_", " ")
-            more = [" ".join(value["words"])] if "words" in value else []
-            phrases.append([value["fact"], words, *value["phrases"], *zh, *more])
+            phrases.append([value["fact"], words, *value["phrases"], *zh])
+            own.append(list(value.get("words", ())))
     for kind, said in raw["small_talk"].items():
         kinds = frozenset() if kind == "none" else frozenset([kind])
         values.append(Value(SMALL_TALK, kind, kinds, "", ""))
         phrases.append(list(said))
-    return tuple(values), phrases
+        own.append([])
+    return tuple(values), phrases, own
