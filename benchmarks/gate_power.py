@@ -7,19 +7,18 @@ claims that they support, and exits with 1 if a claim fails.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.report import Claim, Report, close, parser, shown
 from evolve.optimize.archive import shrinkage
 from evolve.optimize.gate import RUN_LEVEL, Gate, candidate_level, minibatch_passes
 from evolve.seeding import derive
 from evolve.stats import Interval, mean_interval, paired_t, share_interval
-from evolve.tables import Table, plain
+from evolve.tables import Table
 
 Floats = NDArray[np.float64]
 
@@ -50,14 +49,6 @@ class Size:
 
 FULL = Size(decisions=2000, runs=1500, climbs=150)
 QUICK = Size(decisions=120, runs=60, climbs=8)
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One statement, and whether the numbers of this run agree with it."""
-
-    text: str
-    holds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +176,7 @@ def null_runs(seed: int, size: Size) -> tuple[Table, list[Claim]]:
             rows.append(
                 (
                     *(noise, f"{sd:.2f}", str(users), str(candidates)),
-                    *(_interval(share) for share in (gate, run, untested)),
+                    *(shown(share) for share in (gate, run, untested)),
                 )
             )
             name = f"{candidates} null candidates, {noise}, sd {sd:.2f}, {users} gate users"
@@ -238,8 +229,8 @@ def selection(seed: int, size: Size) -> tuple[Table, list[Claim]]:
             rows.append(
                 (
                     *(name, f"{mean:+.2f} ± {sd:.2f}", f"{accepted:.1f}", f"{users:.0f}"),
-                    _interval(mean_interval([climb[0] for climb in climbs]), "+.3f"),
-                    _interval(mean_interval([climb[1] for climb in climbs]), "+.3f"),
+                    shown(mean_interval([climb[0] for climb in climbs]), "+.3f"),
+                    shown(mean_interval([climb[1] for climb in climbs]), "+.3f"),
                     "-" if lost is None else f"{lost:.2f}",
                 )
             )
@@ -282,24 +273,11 @@ def _climb(rule: str, gains: tuple[float, float], seed: int) -> tuple[float, flo
     return accuracy[:judges].mean() - 0.4, accuracy[judges:].mean() - 0.4, accepted, users
 
 
-def _interval(interval: Interval, form: str = ".3f") -> str:
-    return f"{interval.mean:{form}} [{interval.low:{form}}, {interval.high:{form}}]"
-
-
-def markdown(table: Table) -> str:
-    """A table in Markdown, its title above it."""
-    rule = ("---", *("---:" for _ in table.columns[1:]))
-    lines = [" | ".join(row) for row in (table.columns, rule, *table.rows)]
-    return "\n".join([f"**{table.title}**", "", *(f"| {line} |" for line in lines)])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything; 1 if a claim fails."""
-    parser = argparse.ArgumentParser(description="Measure the gate that decides on candidates.")
-    parser.add_argument("--seed", type=int, default=0, help="seed of all draws")
-    parser.add_argument("--quick", action="store_true", help="a few seconds, wide intervals")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables there")
-    options = parser.parse_args(arguments)
+    options_of = parser("Measure the gate that decides on candidates.")
+    options_of.add_argument("--seed", type=int, default=0, help="seed of all draws")
+    options = options_of.parse_args(arguments)
     size = QUICK if options.quick else FULL
     parts = [
         power(options.seed, size, LEVEL),
@@ -308,14 +286,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         null_runs(options.seed, size),
         selection(options.seed, size),
     ]
-    claims = [claim for _, found in parts for claim in found]
-    print("\n\n".join(plain(table) for table, _ in parts), end="\n\n")
-    print("Claims; one fails when the 95 % interval of what was drawn excludes it")
-    for claim in claims:
-        print("holds" if claim.holds else "FAILS", claim.text)
-    if options.markdown is not None:
-        options.markdown.write_text("\n\n".join(markdown(table) for table, _ in parts) + "\n")
-    return 0 if all(claim.holds for claim in claims) else 1
+    tables = tuple(table for table, _ in parts)
+    claims = tuple(claim for _, found in parts for claim in found)
+    note = "A claim fails when the 95 % interval of what was drawn excludes it."
+    return close(Report(tables, claims, (note,)), options.markdown)
 
 
 if __name__ == "__main__":
