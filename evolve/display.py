@@ -1,16 +1,20 @@
-"""What a run tells the person who watches: lines, and on a terminal a live bar besides."""
+"""What a run tells the person who watches: lines, and on a terminal a live bar below them."""
 
 from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from evolve.tables import Table, print_tables
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _log = logging.getLogger("evolve")
 
@@ -21,7 +25,6 @@ class Standing:
 
     Attributes:
         generation: From 1.
-        spent: Rollouts spent.
         budget: Rollouts in all.
         best: Accuracy of the best version so far on the clusters that speak for it, or None.
         stages: Write, read and utilization failures of the current parent, or None.
@@ -30,7 +33,6 @@ class Standing:
     """
 
     generation: int
-    spent: float
     budget: int
     best: float | None
     stages: tuple[float, float, float] | None
@@ -41,7 +43,7 @@ class Standing:
         best = "-" if self.best is None else f"{self.best:.3f}"
         stages = "-" if self.stages is None else "/".join(f"{s:.2f}" for s in self.stages)
         return (
-            f"generation {self.generation}  best {best}  write/read/utilization {stages}  "
+            f"generation {self.generation}  best so far {best}  write/read/utilization {stages}  "
             f"versions {self.versions}  candidates {self.candidates}"
         )
 
@@ -53,7 +55,10 @@ class Display(Protocol):
         """A line that stays."""
 
     def standing(self, now: Standing) -> None:
-        """Where the run stands now; called often."""
+        """Where the run stands now; called with every generation and verdict."""
+
+    def progress(self, lived: float, *, replayed: bool) -> None:
+        """Rollouts lived so far, those that a resumed run only reads included (``replayed``)."""
 
     def tables(self, tables: Sequence[Table]) -> None:
         """Tables at the end."""
@@ -81,7 +86,10 @@ class PlainDisplay:
 
     def standing(self, now: Standing) -> None:
         """Only the log follows every step."""
-        _log.debug("%s  spent %.1f of %d", now, now.spent, now.budget)
+        _log.debug("%s", now)
+
+    def progress(self, lived: float, *, replayed: bool) -> None:
+        """Nothing: a line a rollout is too many."""
 
     def tables(self, tables: Sequence[Table]) -> None:
         """Print them."""
@@ -91,29 +99,19 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """Lines above a bar with the budget, the time left and where the run stands."""
+    """Lines above two that change: where the run stands, and the budget with the time left."""
 
     def __init__(self) -> None:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.live import Live
 
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("rollouts, left"),
-            TimeRemainingColumn(),
-        )
-        self._task: Any = None
+        self._live = Live(get_renderable=self._render, refresh_per_second=4)
+        self._now: Standing | None = None
+        self._lived = 0.0
+        self._pace = Pace()
 
     def __enter__(self) -> Self:
         """Start the bar."""
-        self._progress.start()
+        self._live.start()
         return self
 
     def __exit__(
@@ -123,26 +121,77 @@ class LiveDisplay:
         trace: TracebackType | None,
     ) -> None:
         """Stop the bar."""
-        self._progress.stop()
+        self._live.stop()
 
     def say(self, line: str) -> None:
         """Print the line above the bar and log it."""
         _log.info("%s", line)
-        self._progress.console.print(line, markup=False, highlight=False)
+        self._live.console.print(line, markup=False, highlight=False)
 
     def standing(self, now: Standing) -> None:
+        """Change the upper line."""
+        _log.debug("%s", now)
+        self._now = now
+
+    def progress(self, lived: float, *, replayed: bool) -> None:
         """Move the bar."""
-        _log.debug("%s  spent %.1f of %d", now, now.spent, now.budget)
-        if self._task is None:
-            self._task = self._progress.add_task("", total=now.budget)
-        self._progress.update(self._task, completed=round(now.spent), description=str(now))
+        self._lived = lived
+        self._pace.add(lived, time.monotonic(), replayed=replayed)
 
     def tables(self, tables: Sequence[Table]) -> None:
-        """Print them below."""
-        self._progress.stop()
+        """Print them in place of the bar."""
+        self._now = None
+        self._live.stop()
         print()
         print_tables(tables)
         print(flush=True)
+
+    def _render(self) -> RenderableType:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table as Grid
+        from rich.text import Text
+
+        now = self._now
+        if now is None:
+            return Text("")
+        left = now.budget - self._lived
+        grid = Grid.grid(padding=(0, 1))
+        grid.add_row(
+            ProgressBar(total=now.budget, completed=self._lived, width=24),
+            Text(f"budget left {left:.0f} of {now.budget} rollouts"),
+            Text(f"time left {_clock(self._pace.seconds(left))}"),
+        )
+        return Group(Text(str(now), no_wrap=True, overflow="ellipsis"), grid)
+
+
+class Pace:
+    """How fast a run lives rollouts, from those that it lives itself."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, float] | None = None
+        self._last = (0.0, 0.0)
+
+    def add(self, lived: float, at: float, *, replayed: bool) -> None:
+        """Take note of rollouts lived so far, at a time in seconds; replayed ones set the start."""
+        if replayed or self._first is None:
+            self._first = (lived, at)
+        self._last = (lived, at)
+
+    def seconds(self, rollouts: float) -> float | None:
+        """How long so many more would take; None while that cannot be said."""
+        if self._first is None or self._last[0] <= self._first[0]:
+            return None
+        lived, took = (b - a for a, b in zip(self._first, self._last, strict=True))
+        return rollouts * took / lived
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return "-:--"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
 def make_display() -> AbstractContextManager[Display]:

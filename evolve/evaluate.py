@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import takewhile
+from typing import Any
 
 from evolve.budget import Ledger
 from evolve.codec import from_data, to_data
@@ -14,9 +16,10 @@ from evolve.gym.rollout import Span, share
 from evolve.gym.users import User
 from evolve.journal import Journal
 from evolve.lm.meter import add_usage
-from evolve.workers import BoundTask, LiveTask, Workers, WorldSpec
+from evolve.workers import BoundTask, LiveTask, Result, Workers, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis, Rollout, Usage
+from policies.errors import RunStoppedError
 from policies.policy import Policy
 
 Key = tuple[str, str, int | None, bool]
@@ -65,7 +68,10 @@ class Evaluator:
         ledger: Is charged before a rollout starts.
         workers: Run the rollouts.
         spec: The world that they happen in.
-        check: Called between rollouts; raises to stop the run at a safe point.
+        stopping: Whether the run was asked to stop: then no more tasks are started, those that were
+            are journaled, and ``score`` and ``bounds`` raise.
+        progress: Called after every rollout with the rollouts lived so far, partial ones as their
+            share.
         usage: What was spent so far, by role.
         bound_usage: What the upper bounds cost, outside the budget.
         rollouts: Number of rollouts so far.
@@ -75,10 +81,12 @@ class Evaluator:
     ledger: Ledger
     workers: Workers
     spec: WorldSpec
-    check: Callable[[], None]
+    stopping: Callable[[], bool]
+    progress: Callable[[float], None]
     usage: tuple[tuple[str, Usage], ...] = ()
     bound_usage: tuple[tuple[str, Usage], ...] = ()
     rollouts: int = 0
+    _lived: Fraction = Fraction(0)
     _known: dict[Key, Scored] = field(default_factory=dict)
     _bounds: Bounds = field(default_factory=dict)
     _bounded: set[str] = field(default_factory=set)
@@ -93,18 +101,20 @@ class Evaluator:
 
         Raises:
             BudgetExhaustedError: The new ones together cost more than is left; none was run.
+            RunStoppedError: The run was asked to stop.
         """
         new = self._new(jobs)
         if new:
-            self.check()
+            self._stop_if_asked()
             cost = self.cost(new)
             self.ledger.reserve(cost)
             names = [job.name for job in new]
             # Journaled before the first call, so that a kill in between charges it once.
             self.journal.once("reserve", names[0], lambda: {"jobs": names, "cost": str(cost)})
-            for job, rollout in zip(new, self._lived(new), strict=True):
-                self._take(job, rollout)
-                self.check()
+            tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in new]
+            for data, job in zip(self._done("rollout", names, tasks, to_data), new, strict=False):
+                self._take(job, from_data(Rollout, data))
+            self._stop_if_asked()
         return [self._known[job.key] for job in jobs]
 
     def known(
@@ -125,36 +135,48 @@ class Evaluator:
                 self._known[key] = Scored(_without_transcript(scored.rollout), scored.diagnoses)
 
     def bounds(self, users: Iterable[User]) -> Mapping[tuple[str, int, int], float]:
-        """Upper bounds of users, asked once each, outside the rollout budget."""
+        """Upper bounds of users, asked once each, outside the rollout budget.
+
+        Raises:
+            RunStoppedError: The run was asked to stop.
+        """
         new = [user for user in users if user.id not in self._bounded]
-        replayed = [user for user in new if self.journal.next_is("bounds", user.id)]
-        fresh = self.workers.run([BoundTask(self.spec, user) for user in new[len(replayed) :]])
-        for user in new:
-            data = self.journal.once("bounds", user.id, lambda: _bounds_data(next(fresh)))
+        names, tasks = [user.id for user in new], [BoundTask(self.spec, user) for user in new]
+        for data, user in zip(self._done("bounds", names, tasks, _bounds_data), new, strict=False):
             self._bounded.add(user.id)
             for period, question, bound in data["bounds"]:
                 self._bounds[user.id, period, question] = bound
             self.bound_usage = add_usage(self.bound_usage, _usage_of(data["usage"]))
+        self._stop_if_asked()
         return self._bounds
 
     def _new(self, jobs: Iterable[Job]) -> list[Job]:
         unique = {job.key: job for job in jobs}
         return [job for key, job in unique.items() if key not in self._known]
 
-    def _lived(self, jobs: Sequence[Job]) -> Iterator[Rollout]:
-        """Rollouts in order: those that the journal has, then new ones, side by side."""
-        replayed = 0
-        for job in jobs:
-            if not self.journal.next_is("rollout", job.name):
-                break
-            data = self.journal.once("rollout", job.name, dict)
-            replayed += 1
-            yield from_data(Rollout, data)
-        rest = jobs[replayed:]
-        tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in rest]
-        for job, rollout in zip(rest, self.workers.run(tasks), strict=True):
-            self.journal.once("rollout", job.name, partial(to_data, rollout))
-            yield rollout
+    def _done(
+        self,
+        kind: str,
+        names: Sequence[str],
+        tasks: Sequence[Callable[[], Result]],
+        pack: Callable[[Result], Any],
+    ) -> Iterator[Any]:
+        """Data of tasks in order: what the journal has, then new ones, run side by side.
+
+        Fresh results pass through the journal's form too, so that a resumed run sees the same. Ends
+        early when the run is asked to stop.
+        """
+        past = 0
+        while past < len(names) and self.journal.next_is(kind, names[past]):
+            yield self.journal.once(kind, names[past], dict)
+            past += 1
+        results = self.workers.run(takewhile(lambda _: not self.stopping(), tasks[past:]))
+        for result, name in zip(results, names[past:], strict=False):
+            yield self.journal.once(kind, name, partial(pack, result))
+
+    def _stop_if_asked(self) -> None:
+        if self.stopping():
+            raise RunStoppedError("stopped at a safe point")
 
     def _take(self, job: Job, rollout: Rollout) -> None:
         failed = rollout.failure is not None
@@ -162,11 +184,11 @@ class Evaluator:
         self._known[job.key] = Scored(rollout, diagnoses)
         self.usage = add_usage(self.usage, rollout.usage)
         self.rollouts += 1
+        self._lived += share(job.user, self.spec.build(), job.span)
+        self.progress(float(self._lived))
 
 
 def _without_transcript(rollout: Rollout) -> Rollout:
-    from dataclasses import replace
-
     return replace(rollout, messages=(), writes=(), entries=(), answers=())
 
 

@@ -11,10 +11,12 @@ from evolve.gym.rollout import Span
 from evolve.gym.users import User, split_users
 from evolve.seeding import derive
 from feedback.records import Diagnosis, Stage
+from policies.errors import ConfigError
 
 Part = Literal["train", "gate", "test"]
 MINIBATCH = 6
 LOOK_EVERY = 4
+FEWEST_PERIODS = 4  # two for feedback, one for the gate, one for the report
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,29 @@ class Field:
         return sum(len(user.questions) for user in self.gate)
 
 
+def possible_splits(
+    users: tuple[User, ...], holdout: Literal["auto", "users", "periods"], seed: int
+) -> list[Field]:
+    """The splits that an environment allows of those asked for, that by user first.
+
+    Raises:
+        ConfigError: It allows none.
+    """
+    fields = []
+    if holdout != "periods" and len(users) >= 3:
+        fields.append(split_by_users(users, seed))
+    shortest = min(users, key=lambda user: len(user.periods))
+    if holdout != "users" and len(shortest.periods) >= FEWEST_PERIODS:
+        fields.append(split_by_periods(users))
+    if fields:
+        return fields
+    raise ConfigError(
+        f"A split by users needs at least 3 of them, a split by time {FEWEST_PERIODS} periods of "
+        f"each, but with --holdout {holdout} there are {len(users)} users and {shortest.id} has "
+        f"{len(shortest.periods)} periods; use another environment, or --holdout auto."
+    )
+
+
 def split_by_users(users: tuple[User, ...], seed: int) -> Field:
     """Thirds: train, gate, test; each in a seeded order."""
     split = split_users(users, seed)
@@ -106,13 +131,13 @@ def split_by_periods(users: tuple[User, ...]) -> Field:
     """Every user in every part: the first half, the next quarter and the rest of its periods.
 
     Raises:
-        ValueError: A user has fewer than 4 periods.
+        ValueError: A user has fewer than ``FEWEST_PERIODS``.
     """
     ends = {}
     for user in users:
         periods = len(user.periods)
-        if periods < 4:
-            raise ValueError(f"user {user.id} has {periods} periods; a time split needs 4")
+        if periods < FEWEST_PERIODS:
+            raise ValueError(f"user {user.id} has {periods} periods, not {FEWEST_PERIODS} or more")
         ends[user.id] = (periods // 2, periods // 2 + max(1, periods // 4))
     return Field("periods", (users,), users, users, ends)
 

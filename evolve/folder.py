@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from feedback.digest import Feedback
 from policies.errors import RunFolderError
 from policies.files import write_whole
 from policies.policy import Policy, policy_to_yaml
+
+LOG = "run.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,11 @@ class RunFolder:
     def name(self) -> str:
         """The run's id."""
         return self.path.name
+
+    def sweep(self) -> None:
+        """Remove what a killed process had begun to write."""
+        for path in self.path.rglob(".*.tmp"):
+            path.unlink(missing_ok=True)
 
     def write_candidate(self, name: str, policy: Policy, verdict: Verdict) -> None:
         """Every candidate that differs from its parent, with its verdict: ``candidates/``."""
@@ -77,3 +86,34 @@ class RunFolder:
                 f"The run's files must be written, but {path} cannot be ({error.strerror}); free "
                 "space or mend the folder, then resume the run."
             ) from error
+
+
+@contextmanager
+def logging_to(folder: Path) -> Iterator[None]:
+    """What the package logs goes to the folder's ``run.log``, as long as that can be written.
+
+    Raises:
+        RunFolderError: It cannot be opened.
+    """
+    path = folder / LOG
+    try:
+        handler = logging.FileHandler(path, encoding="utf-8")
+    except OSError as error:
+        raise RunFolderError(
+            f"A run logs to its folder, but {path} cannot be written ({error.strerror}); mend the "
+            "folder, then resume the run."
+        ) from error
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("evolve")
+    before = logger.level, logging.raiseExceptions
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    logging.raiseExceptions = False  # a full disk is reported by what cannot do without it
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        with suppress(OSError):
+            handler.close()
+        logger.setLevel(before[0])
+        logging.raiseExceptions = before[1]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,8 @@ from policies.errors import RunFolderError
 SCHEMA = 1
 FILE = "journal.jsonl"
 _READABLE = (1,)
+_SUM = b', "sum": '  # of all before it in the line
+_DIGESTED = ("--env", "--policy")  # options that name a file; the header has its digest
 
 
 class Journal:
@@ -29,30 +32,30 @@ class Journal:
 
     Args:
         folder: The run folder; created if absent.
-        header: What identifies the run: options, environment, seed policy. A journal that is
-            already there must have the same.
+        header: What identifies the run: ``options`` by name, and digests of what they point to.
+        resume: Whether the journal is there already; its header must then be the same.
 
     Raises:
-        RunFolderError: The folder is in use, its journal is of another schema or of another run
-            (naming what differs), or a line other than the last cannot be read.
+        RunFolderError: The folder cannot be written or is in use, its journal is of another schema
+            or of another run (naming what differs), or is there although a run begins, or not
+            although one is resumed.
     """
 
-    def __init__(self, folder: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, header: Mapping[str, Any], *, resume: bool) -> None:
         self._path = folder / FILE
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        if resume:
+            _check_same(read_header(folder), header, folder)
+        self._file = _open(folder)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._file)
-            raise RunFolderError(
-                f"A run folder serves one process at a time, but {folder} is in use by another; "
-                "wait for it to end, or name another folder."
-            ) from error
-        try:
+            _lock(self._file, folder)
             self._past = _read_lines(self._path, self._file)
             self._cursor = 0
-            self._check_header(header)
+            if self._past and not resume:
+                raise RunFolderError(
+                    f"A new run needs a folder of its own, but {folder} holds a run; go on with it "
+                    "by --resume, or give another --name."
+                )
+            self.once("run", "header", lambda: _with_schema(header))
         except BaseException:
             os.close(self._file)
             raise
@@ -71,12 +74,17 @@ class Journal:
         os.close(self._file)
 
     @property
+    def folder(self) -> Path:
+        """The run folder."""
+        return self._path.parent
+
+    @property
     def replaying(self) -> bool:
         """Whether the next event is already journaled."""
         return self._cursor < len(self._past)
 
     def once(self, kind: str, key: str, make: Callable[[], Any]) -> Any:
-        """The payload of an event: journaled before, or made now and appended.
+        """The payload of an event as the journal holds it: from before, or made now and appended.
 
         Args:
             kind: What sort of event.
@@ -98,19 +106,17 @@ class Journal:
             self._past[self._cursor] = b""  # freed: a long run's past need not stay in memory
             self._cursor += 1
             return event["data"]
-        data = make()
-        self._append({"kind": kind, "key": key, "data": data})
-        return data
+        # Read back, so that a resumed run is handed the same: a list where a tuple was made.
+        return self._append(_line(kind, key, make()))["data"]
 
     def next_is(self, kind: str, key: str) -> bool:
         """Whether the next journaled event is this one, without taking it."""
         if not self.replaying:
             return False
-        start = json.dumps({"kind": kind, "key": key}, ensure_ascii=False)[:-1].encode()
+        start = _json({"kind": kind, "key": key})[:-1]
         return self._past[self._cursor].startswith(start)
 
-    def _append(self, event: Mapping[str, Any]) -> None:
-        line = json.dumps(event, ensure_ascii=False).encode() + b"\n"
+    def _append(self, line: bytes) -> dict[str, Any]:
         try:
             done = 0
             while done < len(line):
@@ -121,61 +127,95 @@ class Journal:
                 f"Every step must reach the journal, but writing to {self._path} failed "
                 f"({error.strerror}); free space or mend the disk, then resume the run."
             ) from error
-        self._past.append(b"")
         self._cursor += 1
-
-    def _check_header(self, header: Mapping[str, Any]) -> None:
-        wanted = json.loads(json.dumps({"schema": SCHEMA, **header}))
-        if not self._past:
-            self._append({"kind": "run", "key": "header", "data": wanted})
-            return
-        event = _parse(self._past[0], self._path, 1)
-        found = event.get("data") if event.get("kind") == "run" else None
-        if not isinstance(found, dict):
-            raise RunFolderError(
-                f"A journal begins with the run's header, but {self._path} does not; name the "
-                "folder of a run, or begin a new one."
-            )
-        if found.get("schema") not in _READABLE:
-            raise RunFolderError(
-                f"This version reads run folders of schema {SCHEMA}, but {self._path} has schema "
-                f"{found.get('schema')!r}; resume it with the version that began it."
-            )
-        different = [
-            f"{name} was {found.get(name)!r} and is now {wanted.get(name)!r}"
-            for name in sorted({*found, *wanted})
-            if found.get(name) != wanted.get(name)
-        ]
-        if different:
-            raise RunFolderError(
-                f"A run is resumed with what it began with, but in {self._path.parent} "
-                f"{'; '.join(different)}: give the same again, or begin a new run."
-            )
-        self._cursor = 1
+        return _parse(line, self._path, self._cursor)
 
 
 def read_header(folder: Path) -> dict[str, Any]:
     """The header of a run folder's journal.
 
     Raises:
-        RunFolderError: There is no journal, or its header cannot be read.
+        RunFolderError: There is no journal, its header cannot be read, or its schema is another.
     """
     path = folder / FILE
     try:
         with path.open("rb") as file:
-            event = _parse(file.readline(), path, 1)
+            line = file.readline()
     except OSError as error:
         raise RunFolderError(
             f"A run is resumed from its folder's {FILE}, but {path} cannot be read "
             f"({error.strerror}); name the folder that an earlier run printed."
         ) from error
-    data = event.get("data")
-    if event.get("kind") != "run" or not isinstance(data, dict):
+    if not line.endswith(b"\n"):
+        raise RunFolderError(
+            f"A run is resumed from its {FILE}, but the one in {folder} ended before its first "
+            "line; nothing was spent: begin it again with all of its options."
+        )
+    event = _parse(line, path, 1)
+    header = event.get("data")
+    if event.get("kind") != "run" or not isinstance(header, dict):
         raise RunFolderError(
             f"A journal begins with the run's header, but {path} does not; name the folder of a "
             "run, or begin a new one."
         )
-    return data
+    if header.get("schema") not in _READABLE:
+        raise RunFolderError(
+            f"This version reads run folders of schema {SCHEMA}, but {path} has schema "
+            f"{header.get('schema')!r}; resume it with the version that began it."
+        )
+    return header
+
+
+def _open(folder: Path) -> int:
+    path = folder / FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        raise RunFolderError(
+            f"A run keeps its journal in its folder, but {path} cannot be written "
+            f"({error.strerror}); mend the folder, or name another by --runs and --name."
+        ) from error
+
+
+def _lock(file: int, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise RunFolderError(
+            f"A run folder serves one process at a time, but {folder} is in use by another; "
+            "wait for it to end, or name another folder."
+        ) from error
+
+
+def _with_schema(header: Mapping[str, Any]) -> dict[str, Any]:
+    with_schema: dict[str, Any] = json.loads(_json({"schema": SCHEMA, **header}))
+    return with_schema
+
+
+def _check_same(found: Mapping[str, Any], header: Mapping[str, Any], folder: Path) -> None:
+    """Refuse another run's header, naming what differs.
+
+    Where a file lies may change, as when a folder is moved: its digest says if it is the same.
+    """
+    was, now = _by_name(found), _by_name(_with_schema(header))
+    different = [
+        f"{name} was {was.get(name)!r} and is now {now.get(name)!r}"
+        for name in sorted(was.keys() | now.keys())
+        if was.get(name) != now.get(name) and name not in _DIGESTED
+    ]
+    if different:
+        raise RunFolderError(
+            f"A run is resumed with what it began with, but of {folder} {', '.join(different)}; "
+            "give the same again, or begin a new run."
+        )
+
+
+def _by_name(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The header as one level, options as the command line spells them."""
+    options = {f"--{k.replace('_', '-')}": v for k, v in header.get("options", {}).items()}
+    others = {f"the {k.replace('_', ' ')}": v for k, v in header.items() if k != "options"}
+    return {**options, **others}
 
 
 def _read_lines(path: Path, file: int) -> list[bytes]:
@@ -188,14 +228,23 @@ def _read_lines(path: Path, file: int) -> list[bytes]:
     return content[:whole].split(b"\n")[:-1]
 
 
+def _json(data: object) -> bytes:
+    # Half of a character that stands for two may come from a model's reply.
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _line(kind: str, key: str, data: object) -> bytes:
+    body = _json({"kind": kind, "key": key, "data": data})[:-1]
+    return body + _SUM + b"%d}\n" % zlib.crc32(body)
+
+
 def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        event = None
-    if not isinstance(event, dict):
-        raise RunFolderError(
-            f"Every line of a journal is one JSON object, but line {number} of {path} cannot be "
-            "read; restore the file from a copy, or begin a new run."
-        )
-    return event
+    """The event of a line, whose checksum must be right."""
+    body, found, checksum = line.rpartition(_SUM)
+    if found and checksum.rstrip() == b"%d}" % zlib.crc32(body):
+        event: dict[str, Any] = json.loads(body + b"}")
+        return event
+    raise RunFolderError(
+        f"Every line of a journal ends with its own checksum, but line {number} of {path} was "
+        "changed or damaged; restore the file from a copy, or begin a new run."
+    )

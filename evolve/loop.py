@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from evolve.cli import run_command
+from evolve.interrupt import Interrupt
+from policies.errors import RunStoppedError, UserError
 
 if TYPE_CHECKING:
     from evolve.config import Options
 
-INTERRUPTED = 130
-
-
-class _StopAtSafePoint(Exception):
-    """Ctrl-C was pressed once; everything up to here is in the journal."""
-
-
-class _Stopper:
-    """Turns the first Ctrl-C into a stop at the next safe point, the second into one at once."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Handle the signal."""
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        print("stopping at the next safe point; Ctrl-C again to stop at once", file=sys.stderr)
-
-    def check(self) -> None:
-        """Stop here if that was asked."""
-        if self.asked:
-            raise _StopAtSafePoint
+STOPPED = 128  # and the number of the signal, as shells show it: 130 for Ctrl-C
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = vars(_parser().parse_args(arguments))
     folder, jobs = given.pop("resume", None), given.pop("jobs")
     runs, name = Path(given.pop("runs")), given.pop("name", None)
+    for variable in _THREADS:
+        # Before numpy is imported. Its sums would differ with the number of its threads.
+        os.environ.setdefault(variable, "1")
     return run_command(lambda: _run(given, _Place(runs, name, folder), jobs))
 
 
@@ -80,49 +61,39 @@ class _Place:
 
 
 def _run(given: dict[str, Any], place: _Place, jobs: int) -> int:
-    from evolve.config import merge_options
-    from evolve.display import make_display
-    from evolve.policy_run import policy_run
+    with Interrupt() as interrupt:
+        from evolve.config import merge_options
+        from evolve.display import make_display
+        from evolve.policy_run import Watch, policy_run
 
-    options = merge_options(place.past(), given)
-    folder = place.folder(options)
-    stopper = _Stopper()
-    before = signal.signal(signal.SIGINT, stopper)
-    try:
-        with ExitStack() as stack:
-            display = stack.enter_context(make_display())
-            stack.enter_context(_logging(folder))
-            policy_run(options, folder, jobs, display, stopper.check)
-    except (_StopAtSafePoint, KeyboardInterrupt):
-        print(f"stopped; go on with: python -m evolve.loop --resume {folder}", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        signal.signal(signal.SIGINT, before)
+        options = merge_options(place.past(), given)
+        folder = place.folder(options)
+        try:
+            with make_display() as display:
+                watch = Watch(display, interrupt.asked)
+                policy_run(options, folder, jobs, watch, resume=place.resumed)
+        except (RunStoppedError, KeyboardInterrupt):
+            print(f"stopped; {_how_to_go_on(folder)}", file=sys.stderr)
+            return STOPPED + (interrupt.signal or signal.SIGINT)
     return 0
 
 
-class _logging:
-    """Logs of the package go to the run folder's run.log while this is entered."""
+def _how_to_go_on(folder: Path) -> str:
+    from evolve.journal import read_header
 
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._handler = logging.FileHandler(folder / "run.log", encoding="utf-8")
-        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        self._logger = logging.getLogger("evolve")
-
-    def __enter__(self) -> None:
-        self._logger.addHandler(self._handler)
-        self._logger.setLevel(logging.DEBUG)
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.removeHandler(self._handler)
-        self._handler.close()
+    try:
+        read_header(folder)
+    except UserError:
+        return "nothing was spent yet: begin again with the same command"
+    return f"go on with: python -m evolve.loop --resume {shlex.quote(str(folder))}"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evolve.loop",
         description="Evolve the memory policy of an assistant on simulated users.",
+        epilog="Ctrl-C or SIGTERM ends a run once the rollouts that have begun are in its journal, "
+        "a second one at once; either way --resume goes on with it, as after a crash.",
         argument_default=argparse.SUPPRESS,
     )
     add = parser.add_argument

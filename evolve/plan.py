@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
+from math import ceil
 
-from evolve.field import MINIBATCH, Field
+from evolve.field import Field
 from evolve.gym.rollout import Span, World, share
 from evolve.gym.users import User
 from evolve.optimize.gate import candidate_level, could_pass
-from policies.errors import BudgetTooSmallError
+from policies.errors import BudgetTooSmallError, ConfigError
 
 FEWEST_TEST_USERS = 4
 _LARGEST_SET_ASIDE = Fraction(1, 3)
@@ -35,74 +37,110 @@ class Plan:
 
     def describe(self, field: Field) -> str:
         """One sentence for the start of a run."""
+        candidates = f"{self.candidates} candidate{'s' * (self.candidates != 1)}"
+        gate = f", up to {len(field.gate)} at the gate" if field.holdout == "users" else ""
         return (
-            f"{self.budget} rollouts buy about {self.candidates} candidates "
-            f"({len(field.minibatch(0))} users each on the minibatch, up to {len(field.gate)} at "
-            f"the gate); {float(self.set_aside):.1f} are set aside for {len(self.test)} test users."
+            f"{self.budget} rollouts buy about {candidates} "
+            f"({len(field.minibatch(0))} users each on the minibatch{gate}); "
+            f"{float(self.set_aside):.1f} rollouts are set aside for {len(self.test)} test users"
         )
 
 
-def make_plan(budget: int, field: Field, world: World, native: bool) -> Plan:
-    """Divide a budget.
+def make_plan(
+    budget: int, fields: Sequence[Field], world: World, *, native: bool
+) -> tuple[Field, Plan]:
+    """Choose a split and divide the budget: the first split at whose gate something could pass.
+
+    Both are settled together, as the gate's level depends on how many candidates the budget buys.
 
     Args:
         budget: Rollouts.
-        field: Who is scored where.
+        fields: Splits, the preferred one first.
         world: For the shares of partial rollouts.
         native: Whether the seed's architecture is native, which then needs no baseline of its own.
 
     Raises:
         BudgetTooSmallError: It does not buy one full proposal; names the smallest that does.
+        ConfigError: No outcome at any split's gate could be accepted.
     """
-    plan = _divide(budget, field, world, native)
-    if plan is None:
-        needed = budget + 1
-        while _divide(needed, field, world, native) is None:
-            needed += 1
-        raise BudgetTooSmallError(
-            "A budget must buy one full proposal, judged on all gate users and reported on test "
-            f"users, but {budget} rollouts do not; give --budget {needed} or more."
-        )
-    return plan
+    found = _first_use(budget, fields, world, native)
+    if found is not None:
+        return found
+    for needed in sorted(_costs(field, world, native).smallest for field in fields):
+        if needed > budget and _first_use(needed, fields, world, native) is not None:
+            raise BudgetTooSmallError(
+                "A budget must buy one full proposal, judged on all gate users and reported on "
+                f"test users, but {budget} rollouts do not; give --budget {needed} or more."
+            )
+    clusters = " or ".join(str(field.gate_clusters) for field in fields)
+    raise ConfigError(
+        "A candidate is judged on users, or questions of users, that it did not learn from, but of "
+        f"this environment's {clusters} no outcome could pass; use more users"
+        f"{'' if len(fields) > 1 else ', or --holdout auto'}."
+    )
 
 
-def gate_can_pass(field: Field, budget: int) -> bool:
-    """Whether any outcome on the gate's clusters could be accepted at this budget's level."""
-    candidates = max(1, budget // (MINIBATCH + _USUAL_GATE))
+def _first_use(
+    budget: int, fields: Sequence[Field], world: World, native: bool
+) -> tuple[Field, Plan] | None:
+    """The first split at whose gate something could pass, and its plan if the budget buys one."""
+    for field in fields:
+        plan = _divide(budget, field, world, native)
+        # A budget that buys no proposal there is asked to grow, not spent on a weaker split.
+        candidates = 1 if plan is None else plan.candidates
+        if _can_pass(field, candidates):
+            return None if plan is None else (field, plan)
+    return None
+
+
+def _can_pass(field: Field, candidates: int) -> bool:
+    """Whether any outcome on the gate's clusters could be accepted."""
     level = candidate_level(candidates)
     return could_pass(field.gate_clusters, level, field.answers_per_cluster, field.look_every)
 
 
-def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | None:
-    def test_cost(user: User) -> Fraction:
-        # Seed, best and native in full, none by its answers alone.
-        alone = share(user, world, Span(answers_only=True))
-        return (2 if native else 3) + alone
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """What the parts of a run cost under one split, in rollouts.
 
-    test, set_aside = _affordable(field.test, test_cost, budget * _LARGEST_SET_ASIDE)
-    if len(test) < min(FEWEST_TEST_USERS, len(field.test)):
-        return None
-    left = budget - set_aside
+    Attributes:
+        test: Of each test user, in order.
+        proposal: One candidate and its parent on the minibatch and the whole gate.
+        candidate: A usual candidate, with its share of the gate.
+    """
+
+    test: tuple[Fraction, ...]
+    proposal: Fraction
+    candidate: Fraction
+
+    @property
+    def smallest(self) -> int:
+        """The smallest budget that buys a proposal and its report on the fewest test users."""
+        report = sum(self.test[:FEWEST_TEST_USERS], start=Fraction(0))
+        return ceil(max(report / _LARGEST_SET_ASIDE, report + self.proposal))
+
+
+def _costs(field: Field, world: World, native: bool) -> _Costs:
+    # Seed, best and native in full, none by its answers alone.
+    full = 2 if native else 3
+    test = tuple(full + share(user, world, Span(answers_only=True)) for user in field.test)
     minibatch = _cost(field.minibatches[0], field, world)
-    whole_gate = _cost(field.gate, field, world) if field.holdout == "users" else Fraction(0)
-    if left < 2 * (minibatch + whole_gate):
+    if field.holdout == "periods":  # the minibatch's rollouts reach over the gate's periods
+        return _Costs(test, 2 * minibatch, minibatch)
+    gate = _cost(field.gate, field, world)
+    usual = _cost(field.gate[:_USUAL_GATE], field, world)
+    return _Costs(test, 2 * (minibatch + gate), minibatch + usual)
+
+
+def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | None:
+    costs = _costs(field, world, native)
+    if budget < costs.smallest:
         return None
-    usual_gate = min(whole_gate, _cost(field.gate[:_USUAL_GATE], field, world))
-    per_candidate = minibatch + (usual_gate if field.holdout == "users" else 0)
-    return Plan(budget, set_aside, test, max(1, int(left / per_candidate) - 1))
-
-
-def _affordable(
-    users: Sequence[User], cost: Callable[[User], Fraction], limit: Fraction
-) -> tuple[tuple[User, ...], Fraction]:
-    """The first users whose cost together stays within a limit, and that cost."""
-    total, count = Fraction(0), 0
-    for user in users:
-        if total + cost(user) > limit:
-            break
-        total += cost(user)
-        count += 1
-    return tuple(users[:count]), total
+    # As many test users as a third pays for, as long as one proposal is paid, too.
+    limit = min(budget * _LARGEST_SET_ASIDE, budget - costs.proposal)
+    totals = [total for total in accumulate(costs.test) if total <= limit]
+    candidates = max(1, int((budget - totals[-1]) / costs.candidate) - 1)
+    return Plan(budget, totals[-1], field.test[: len(totals)], candidates)
 
 
 def _cost(users: Sequence[User], field: Field, world: World) -> Fraction:

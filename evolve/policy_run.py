@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,16 +14,16 @@ from evolve.config import Options
 from evolve.display import Display
 from evolve.evaluate import Evaluator
 from evolve.evolution import Evolution, Setup
-from evolve.field import Field, split_by_periods, split_by_users
+from evolve.field import Field, possible_splits
 from evolve.finish import Outcome, finish, summarize
-from evolve.folder import RunFolder
+from evolve.folder import RunFolder, logging_to
 from evolve.gym.users import User, file_digest, load_users
 from evolve.journal import Journal
 from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.placebo import check_architecture
 from evolve.optimize.strategy import make_proposer
-from evolve.plan import Plan, gate_can_pass, make_plan
+from evolve.plan import Plan, make_plan
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
 from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec, make_lm
@@ -41,8 +42,21 @@ OUTSIDE_LEXICON = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who watches a run.
+
+    Attributes:
+        display: What the watcher sees.
+        stopping: Whether the watcher asked the run to stop at the next safe point.
+    """
+
+    display: Display
+    stopping: Callable[[], bool]
+
+
 def policy_run(
-    options: Options, folder: Path, jobs: int, display: Display, check: Callable[[], None]
+    options: Options, folder: Path, jobs: int, watch: Watch, *, resume: bool = False
 ) -> Outcome:
     """Run or resume a run and write its files.
 
@@ -50,52 +64,63 @@ def policy_run(
         options: What identifies the run.
         folder: Its folder.
         jobs: Processes, at least 1; changes nothing but the time.
-        display: What the watcher sees.
-        check: Called at safe points; raises to stop.
+        watch: Who watches.
+        resume: Whether the folder holds the run already.
 
     Returns:
         What was found on test users.
 
     Raises:
         UserError: An option, a file, the budget or the folder is not usable.
+        RunStoppedError: The watcher asked for it.
     """
     began = time.monotonic()
     if jobs < 1:
         raise ConfigError(f"--jobs must be at least 1, but is {jobs}; give a larger number.")
     users = load_users(options.env_path)
     seed = load_policy(options.policy)
-    spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
     if options.strategy == "placebo":
         check_architecture(seed.architecture)
-    field = choose_field(users, options)
-    plan = make_plan(options.budget, field, spec.build(), seed.architecture == "native")
+    spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
+    splits = possible_splits(users, options.holdout, options.seed)
+    native = seed.architecture == "native"
+    field, plan = make_plan(options.budget, splits, spec.build(), native=native)
     header = {
         "options": options.as_dict(),
         "environment": file_digest(options.env_path),
         "seed_policy": seed.id,
     }
+    display = watch.display
     with ExitStack() as stack:
-        journal = stack.enter_context(Journal(folder, header))
-        _introduce(options, field, plan, folder, display)
+        journal = stack.enter_context(Journal(folder, header, resume=resume))
+        stack.enter_context(logging_to(folder))
+        run_folder = RunFolder(folder)
+        run_folder.sweep()
+        _introduce(options, field, plan, journal, display)
         workers: Workers = HereWorkers()
         if jobs > 1:
             workers = stack.enter_context(ProcessWorkers(jobs))
         evaluator = Evaluator(
-            journal, Ledger(Fraction(plan.budget), plan.set_aside), workers, spec, check
+            journal,
+            Ledger(Fraction(plan.budget), plan.set_aside),
+            workers,
+            spec,
+            watch.stopping,
+            lambda lived: display.progress(lived, replayed=journal.replaying),
         )
         rules = RewriteRules.build((u.schema for u in users), _words_of(users))
         rewriter = Meter(make_lm(options.model))
         proposer = make_proposer(options.strategy, rewriter, rules, options.seed)
         proposals = Proposals(proposer, rewriter, evaluator)
         archive = Archive((Version(seed, {}),))
-        setup = Setup(evaluator, proposals, field, plan, RunFolder(folder), display, options.seed)
+        setup = Setup(evaluator, proposals, field, plan, run_folder, display, options.seed)
         evolution = Evolution(setup, archive)
         evolution.run()
         outcome = finish(evaluator, field, plan, evolution.archive, options.seed)
         _write(setup, evolution, outcome)
-    display.tables(closing_tables(setup, evolution, outcome))
-    display.say(outcome.line)
-    display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
+        display.tables(closing_tables(setup, evolution, outcome))
+        display.say(outcome.line)
+        display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
     return outcome
 
 
@@ -105,43 +130,26 @@ def load_policy(name_or_path: str) -> Policy:
     return read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
 
 
-def choose_field(users: tuple[User, ...], options: Options) -> Field:
-    """The split that was asked for; with ``auto`` by time where users are too few.
-
-    Raises:
-        ConfigError: The environment cannot be split as asked.
-    """
-    if options.holdout != "periods" and len(users) >= 3:
-        field = split_by_users(users, options.seed)
-        if gate_can_pass(field, options.budget):
-            return field
-    if options.holdout == "users":
-        raise ConfigError(
-            f"--holdout users needs gate users enough that a candidate could pass, but a third of "
-            f"{len(users)} users are too few; use --holdout periods, or more users."
-        )
-    try:
-        return split_by_periods(users)
-    except ValueError as error:
-        raise ConfigError(
-            f"A split by time needs at least 4 periods, but {error}; use a longer environment, "
-            "or more users."
-        ) from error
-
-
-def _introduce(options: Options, field: Field, plan: Plan, folder: Path, display: Display) -> None:
-    display.say(f"run {folder}: {plan.describe(field)}")
+def _introduce(
+    options: Options, field: Field, plan: Plan, journal: Journal, display: Display
+) -> None:
+    display.say(f"run {journal.folder}: {plan.describe(field)}")
     if options.model == "offline":
         display.say(
             "model offline: a deterministic stand-in with bounded attention, not an LLM; tokens "
             "are UTF-8 bytes / 4"
         )
-        from evolve.lm.coverage import lexicon_share
-
-        if lexicon_share(field.test) < 0.5:
+        # Journaled, so that a run that is only replayed need not load the lexicon.
+        if journal.once("introduction", "lexicon_share", lambda: _share(field)) < 0.5:
             display.say(OUTSIDE_LEXICON)
     if field.holdout == "periods":
         display.say(LITTLE_POWER)
+
+
+def _share(field: Field) -> float:
+    from evolve.lm.coverage import lexicon_share
+
+    return lexicon_share(field.test)
 
 
 def _words_of(users: tuple[User, ...]) -> list[str]:

@@ -51,14 +51,10 @@ class Trials:
         """Why no further candidate can be accepted, or None."""
         if self._gated < self._plan.candidates:
             return None
-        return f"the level of the run is spent on {self._gated} candidates"
+        return f"the level of the run is spent on {self._gated} candidate{'s' * (self._gated != 1)}"
 
     def judge(self, policy: Policy, parent: Policy, block: Sequence[User]) -> Judged:
-        """Judge a candidate that was scored on the minibatch together with its parent.
-
-        Raises:
-            BudgetExhaustedError: Not even the first look of the gate can be paid.
-        """
+        """Judge a candidate that was scored on the minibatch together with its parent."""
         scored = self.known(policy, block)
         verdict = Verdict(
             candidate=policy.id,
@@ -69,9 +65,9 @@ class Trials:
             stage="failed",
             reason="",
         )
-        failed = [s.rollout.failure for s in scored if s.rollout.failure_kind == "policy"]
-        if failed:
-            return Judged(replace(verdict, reason=str(failed[0])), {}, {})
+        failure = self._own_failure(policy, block)
+        if failure is not None:
+            return Judged(replace(verdict, reason=failure), {}, {})
         differences = self._differences(policy, parent, block, "train")
         lived = [s.rollout for s in scored if s.rollout.failure is None]
         mean = sum(differences) / len(differences) if differences else 0.0
@@ -100,6 +96,9 @@ class Trials:
         users: tuple[User, ...] = ()
         while True:
             users, exhausted = self._next_users(users, gate, policy, parent)
+            failure = self._own_failure(policy, users)
+            if failure is not None:
+                return Judged(replace(verdict, stage="failed", reason=failure), {}, {})
             differences = self._differences(policy, parent, users, "gate")
             decision = gate.decide(differences, exhausted)
             if decision.state != "continue":
@@ -127,6 +126,11 @@ class Trials:
             return users, True
         self._evaluator.score(jobs)
         return more, len(more) == len(everyone)
+
+    def _own_failure(self, policy: Policy, users: Sequence[User]) -> str | None:
+        """Why the policy itself failed for one of the users, or None."""
+        kept = (s.rollout for s in self.known(policy, users) if s.rollout.failure_kind == "policy")
+        return next((rollout.failure for rollout in kept), None)
 
     def known(self, policy: Policy, users: Sequence[User]) -> list[Scored]:
         """What is known of a policy on users, in their order."""

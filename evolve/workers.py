@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
+from itertools import chain
+from types import GeneratorType, TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from evolve.gym.bounds import Bounds, bound_user
 from evolve.gym.rollout import Span, World, live
 from evolve.gym.users import User
+from evolve.interrupt import SIGNALS
 from evolve.lm.base import LM
 from evolve.lm.offline import OfflineLM
 from feedback.records import Rollout, Usage
@@ -68,49 +75,42 @@ class BoundTask:
 
 
 class Workers(Protocol):
-    """Runs tasks; ``run`` yields one result per task, in order, once it and all before are done.
+    """Runs tasks and yields one result per task, in their order, once it and all before are done.
 
-    Tasks are independent and picklable; what a task raises is raised where its result is due.
+    ``run`` takes tasks one by one as it has room for them, so an iterable that ends early starts no
+    more; what was started is yielded all the same. Tasks are independent and picklable; what a task
+    raises is raised where its result is due, and ends the run.
     """
 
-    def run(self, tasks: Sequence[Callable[[], Result]]) -> Iterator[Result]:
+    def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
         """Run all tasks."""
 
 
 class HereWorkers:
     """Runs tasks one after the other in this process."""
 
-    def run(self, tasks: Sequence[Callable[[], Result]]) -> Iterator[Result]:
+    def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
         """Run all tasks."""
         for task in tasks:
             yield task()
 
 
 class ProcessWorkers:
-    """Runs tasks in a pool of processes, kept until closed.
+    """Runs tasks in a pool of processes, which starts with the first task and ends on leaving.
+
+    The processes leave Ctrl-C and SIGTERM to this one, which ends at a safe point, and end by
+    themselves soon after it, however it ended.
 
     Args:
-        jobs: Number of processes.
+        jobs: Number of processes, at least 2.
     """
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
-        self._parallel: Any = None
+        self._running: GeneratorType[Any, None, None] | None = None
 
     def __enter__(self) -> Self:
-        """Start the pool."""
-        from joblib import Parallel, parallel_config
-
-        # The pool inherits that Ctrl-C is ignored: it is this process that ends at a safe point.
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            with parallel_config(backend="loky", inner_max_num_threads=1):
-                self._parallel = Parallel(n_jobs=self._jobs, return_as="generator")
-            self._parallel.__enter__()
-            for _ in self._parallel(_call(_Warm()) for _ in range(self._jobs)):
-                pass
-        finally:
-            signal.signal(signal.SIGINT, before)
+        """Nothing to start yet."""
         return self
 
     def __exit__(
@@ -119,15 +119,56 @@ class ProcessWorkers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop the pool."""
-        self._parallel.__exit__(kind, error, trace)
+        """End the pool, without waiting for tasks whose results nobody took."""
+        if self._running is None:
+            return
         from joblib.externals.loky import get_reusable_executor
 
-        get_reusable_executor().shutdown(wait=True, kill_workers=kind is not None)
+        executor = get_reusable_executor(self._jobs, reuse=True)
+        with _no_warnings():
+            executor.shutdown(wait=True, kill_workers=self._running.gi_frame is not None)
+        self._give_up()
 
-    def run(self, tasks: Sequence[Callable[[], Result]]) -> Iterator[Result]:
+    def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
         """Run all tasks."""
-        return iter(self._parallel(_call(task) for task in tasks))
+        waiting = iter(tasks)
+        for first in waiting:
+            self._give_up()
+            self._running = self._start(chain((first,), waiting))
+            # Not `yield from`: what is left on an error is given up on leaving, in one place.
+            for result in self._running:  # noqa: UP028
+                yield result
+
+    def _give_up(self) -> None:
+        """Leave what the pool is still doing of an earlier run."""
+        if self._running is not None:
+            with _no_warnings():
+                self._running.close()
+
+    def _start(self, tasks: Iterable[Callable[[], Result]]) -> GeneratorType[Result, None, None]:
+        """Results to come of tasks of which the first have been handed to the pool."""
+        from joblib import Parallel, delayed, parallel_config
+
+        calls = (delayed(_run)(task) for task in tasks)
+        # The processes, and the thread that replaces them, inherit what is blocked here.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            with parallel_config(
+                backend="loky",
+                inner_max_num_threads=1,
+                initializer=_end_with,
+                initargs=(os.getpid(),),
+            ):
+                results: GeneratorType[Result, None, None] = Parallel(
+                    n_jobs=self._jobs,
+                    return_as="generator",
+                    batch_size=1,
+                    pre_dispatch=self._jobs + 1,
+                    max_nbytes=None,
+                )(calls)
+            return results
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def make_lm(model: str) -> LM:
@@ -137,18 +178,24 @@ def make_lm(model: str) -> LM:
     raise ValueError(f"no such model: {model}")
 
 
-def _call(task: Callable[[], Result]) -> Any:
-    from joblib import delayed
-
-    return delayed(_run)(task)
-
-
 def _run(task: Callable[[], Result]) -> Result:
     return task()
 
 
-class _Warm:
-    """Starts a worker before there is anything to do."""
+@contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Without those of joblib, which takes tasks that are given up for an oversight."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
-    def __call__(self) -> None:
-        return None
+
+def _end_with(parent: int) -> None:
+    """In a worker: end when the process that started it has ended, even by SIGKILL."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

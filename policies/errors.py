@@ -10,6 +10,7 @@ MnemotuneError
 │   ├── BudgetTooSmallError    the budget does not buy one full proposal
 │   └── RunFolderError         a run folder that is in use, of another schema, or of another run
 ├── BudgetExhaustedError   the ledger has no room for a reservation; ends a run, never a crash
+├── RunStoppedError        the user asked a run to stop; all that was done is in its journal
 ├── RejectedTextError      a rewritten text breaks a rule; recorded, never repaired
 ├── PolicyFailureError     a policy's own failure during a rollout; rejects the candidate
 └── OutsideFailureError    network or provider; drops the pair on both sides
@@ -53,6 +54,10 @@ class RunFolderError(UserError):
 
 class BudgetExhaustedError(MnemotuneError):
     """The ledger has no room for what was asked; nothing was reserved."""
+
+
+class RunStoppedError(MnemotuneError):
+    """The user asked the run to stop, and it did so at a safe point; it can be resumed."""
 
 
 class RejectedTextError(MnemotuneError):
