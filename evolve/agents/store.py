@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from evolve.lm.base import count_tokens
-from feedback.records import ChatMessage, Entry, Write, message_position
+from feedback.records import ChatMessage, Entry, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,21 +14,19 @@ class Batch:
 
     Attributes:
         messages: In order.
-        session: Number, since the start of the rollout, of the session of the newest message.
+        period: Period in which they are written, which may be after the one in which they were
+            said: the newest messages stay in the window.
+        session: Number, since the start of the rollout, of the session in which they are written.
     """
 
     messages: tuple[ChatMessage, ...]
+    period: int
     session: int
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids of the messages."""
         return tuple(message.id for message in self.messages)
-
-    @property
-    def period(self) -> int:
-        """Period of the newest message."""
-        return message_position(self.messages[-1].id)[0]
 
 
 class Store:

@@ -9,7 +9,7 @@ from evolve.agents.base import Query, Reply
 from evolve.agents.buffer import Buffer
 from evolve.agents.common import SessionCount, Speaker
 from evolve.agents.store import Batch, Store
-from feedback.records import ChatMessage, Entry, Write
+from feedback.records import ChatMessage, Entry, Write, message_position
 
 
 class Shows(Protocol):
@@ -70,6 +70,6 @@ class StoreAgent:
     def observe(self, messages: Sequence[ChatMessage]) -> None:
         """Write the messages that leave the window."""
         for message in messages:
-            self._sessions.see(message)
-        for due in self._buffer.push(messages):
-            self._writes.write(Batch(due, self._sessions.current))
+            period, session = message_position(message.id)[0], self._sessions.see(message)
+            for due in self._buffer.push((message,)):
+                self._writes.write(Batch(due, period, session))
