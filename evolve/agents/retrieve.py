@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_DIGITS = 6  # what single precision tells apart; equal texts are equal wherever they stand
 _FUSION = 60  # the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009)
 
 
@@ -46,12 +47,12 @@ class Retriever:
         """
         if not entries:
             return ()
-        scores = self._scores(query, entries)
+        scores = np.round(self._scores(query, entries), _DIGITS)
         if self._half_life is not None:
             ages = np.array([session - entry.session for entry in entries], dtype=float)
             scores = scores * 0.5 ** (ages / self._half_life)
         ids = np.array([entry.id for entry in entries])
-        order = np.lexsort((-ids, -np.round(scores, 9)))
+        order = np.lexsort((-ids, -scores))
         return tuple(entries[i] for i in order[:top_k])
 
     def _scores(self, query: str, entries: tuple[Entry, ...]) -> NDArray[np.float64]:
@@ -94,10 +95,10 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    order = np.argsort(-np.round(scores, 9), kind="stable")
-    ranks = np.empty(len(scores))
-    ranks[order] = np.arange(1, len(scores) + 1)
-    return ranks
+    """Rank of each score, from 1 for the highest; equal scores share theirs."""
+    known = np.round(scores, _DIGITS)
+    better = len(known) - np.searchsorted(np.sort(known), known, side="right")
+    return np.asarray(1 + better, dtype=np.float64)
 
 
 def _ngram_scores(query: str, entries: Sequence[Entry]) -> NDArray[np.float64]:
@@ -105,4 +106,5 @@ def _ngram_scores(query: str, entries: Sequence[Entry]) -> NDArray[np.float64]:
 
     texts = [query, *(entry_text(entry) for entry in entries)]
     matrix = vectors(texts)
-    return np.asarray(matrix[1:] @ matrix[0], dtype=float)
+    # Features are hashed with signs, so that texts without a likeness may come out below zero.
+    return np.asarray(np.maximum(0, matrix[1:] @ matrix[0]), dtype=np.float64)
