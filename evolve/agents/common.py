@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evolve.agents.base import Query, Reply
 from evolve.agents.prompts import PROBE_PROMPT, PROBE_PROMPT_NO_STORE, chat, memories_block
 from evolve.lm.base import LM, Request
+from evolve.lm.json_text import spoken
 from evolve.seeding import derive
 from feedback.records import ChatMessage, Context, Entry, message_position
 from policies.placeholders import fill
@@ -47,11 +48,11 @@ class Speaker:
     def reply(
         self, message: ChatMessage, turns: Sequence[ChatMessage], entries: tuple[Entry, ...] | None
     ) -> str:
-        """Reply within the conversation; ``entries`` is None where there is no store."""
+        """Reply within the conversation, thinking aside; no store where ``entries`` is None."""
         system = _with_memories(self.policy.texts["reply_prompt"], entries)
         seed = derive(self.seed, "reply", message.id)
         request = Request("reply", chat(system, turns, message.content), seed, max_tokens=512)
-        return self.lm.complete(request).text
+        return spoken(self.lm.complete(request).text)
 
     def answer(
         self, query: Query, turns: Sequence[ChatMessage], entries: tuple[Entry, ...] | None

@@ -44,5 +44,5 @@ def chat(system: str, turns: Sequence[ChatMessage], last: str) -> tuple[Message,
 
 
 def _one_line(entry: Entry) -> str:
-    text = " ".join(entry.text.split())
-    return f"{entry.label}: {text}" if entry.label else text
+    text = f"{entry.label}: {entry.text}" if entry.label else entry.text
+    return " ".join(text.split())

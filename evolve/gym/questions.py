@@ -34,7 +34,10 @@ def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> 
 def probe_query(seed: int, user: User, question: int) -> Query:
     """The probe of a question's required states."""
     required = user.questions[question].required
-    lines = [f"{state}: {' | '.join(user.schema[state])}" for state in required]
+    lines = [
+        f"{state}: {' | '.join(' '.join(option.split()) for option in user.schema[state])}"
+        for state in required
+    ]
     prompt = (
         "Which option is true of the user now, for each of these?\n<states>\n"
         + "\n".join(lines)
@@ -50,7 +53,10 @@ def bound_request(
 ) -> Request:
     """The question with the true values of its required states given."""
     asked = user.questions[question]
-    facts = [f"- {state}: {value}" for state, value in zip(asked.required, values, strict=True)]
+    facts = [
+        f"- {state}: {' '.join(value.split())}"
+        for state, value in zip(asked.required, values, strict=True)
+    ]
     system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + "\n</facts>"
     messages = (Message("system", system), Message("user", _question_text(asked, order)))
     return Request("bound", messages, _asked_seed(seed, user, question), max_tokens=256)

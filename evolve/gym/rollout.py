@@ -212,11 +212,10 @@ def _read_probe(
     values = parse_values(reply, required)
     probes = []
     for state in required:
-        value, truth = values[state], user.periods[period].state[state]
-        if value == UNKNOWN and UNKNOWN not in user.schema[state]:
-            probes.append(StateProbe(state, truth, None, unknown=True))
-        elif value in user.schema[state]:
-            probes.append(StateProbe(state, truth, value))
-        else:
-            probes.append(StateProbe(state, truth, None, format_error=True))
+        said, truth = values[state], user.periods[period].state[state]
+        options = {" ".join(option.split()): option for option in user.schema[state]}
+        value = options.get(" ".join(said.split())) if said is not None else None
+        unknown = value is None and said is not None and said.casefold() == UNKNOWN
+        bad = value is None and not unknown
+        probes.append(StateProbe(state, truth, value, format_error=bad, unknown=unknown))
     return tuple(probes)

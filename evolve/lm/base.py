@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One reply, with what it cost."""
+    """One reply, with what it cost; its text can be encoded as UTF-8."""
 
     text: str
     prompt_tokens: int

@@ -1,128 +1,139 @@
-"""Reads models' replies: a JSON repair library first, then one strict check; never a guess.
+"""Reads models' replies: JSON is found and repaired, then comes one strict check; never a guess.
 
 What cannot be read raises ``FormatError`` with the reason; nothing is clamped, filled in or drawn
-at random.
+at random, and a reply that says two different things says neither.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
-_BARE = re.compile(r"(?:choice|answer|option)?[\s:#]*([0-9]+|[A-Za-z])[.)]?", re.IGNORECASE)
-_MAX_VALUE_BYTES = 8000  # a fact, not a document: longer ones are refused
+from evolve.lm.json_text import FormatError, json_value, objects_in, spoken
+
+__all__ = [
+    "UNKNOWN",
+    "FormatError",
+    "parse_choice",
+    "parse_object",
+    "parse_values",
+    "parse_write",
+]
+
+_NUMBER = re.compile(r"-?[0-9]{1,9}(?:\.0+)?")
+_BARE = re.compile(r"(?:(?:choice|answer|option)[\s:#]+|#)?\(?([0-9]{1,9}|[a-z])[.):]?")
+_MOST_BYTES = 8000  # a fact, not a document: longer ones are refused
 UNKNOWN = "unknown"
-
-
-class FormatError(ValueError):
-    """A reply that could not be read; its message says why."""
 
 
 def parse_choice(reply: str, choices: Sequence[str]) -> int:
     """Index (from 0) of the choice that a reply names.
 
-    Read as the same choice: ``{"answer": 2}``, fenced or inside prose, ``"2"``, ``2.0``, a bare
-    number or letter, a choice's full text.
+    The choice is the ``answer`` of the one JSON object in the reply that has it (objects without it
+    do not matter beside it), or else the whole reply. Read as the same choice: ``2``, ``2.0``,
+    ``"2"``, ``B``, ``Choice 2``, the choice's text in full, with its number or without; letters,
+    width of characters, spaces and a full stop at the end aside. Thinking before it does not count.
+    A number is that of a choice before it is a text that happens to be a number.
 
     Raises:
-        FormatError: Nothing of the kind, or a number outside 1 … len(choices).
+        FormatError: Nothing of the kind, null, true, a list, an object, a number outside
+            1 … len(choices), a text that two choices share, or several answers that differ.
     """
-    text = _THINKING.sub("", reply).strip()
-    if not text:
-        raise FormatError("the reply is empty")
-    found = _object_in(text)
-    answer = found.get("answer") if isinstance(found, dict) else None
-    if answer is None and isinstance(found, dict):
+    found = objects_in(reply)
+    given = [one["answer"] for one in found if "answer" in one]
+    if found and not given:
         raise FormatError("the JSON object has no answer")
-    if answer is None:
-        answer = text
-    return _choice_number(answer, choices) - 1
+    numbers = {_choice_number(one, choices) for one in given or [_whole(reply)]}
+    if len(numbers) > 1:
+        raise FormatError("the reply gives several answers that differ")
+    return numbers.pop() - 1
 
 
 def parse_values(reply: str, states: Sequence[str]) -> dict[str, str | None]:
     """Value per state that a probe's reply gives; None where it gives none that can be read.
 
-    ``unknown`` is returned as such. Values are not checked against the schema here.
+    Texts are stripped; they are checked against the schema, and ``UNKNOWN`` is told apart, where
+    the schema is known.
     """
-    found = parse_object(reply)
-    if found is None:
-        return dict.fromkeys(states)
-    return {
-        s: v.strip() if isinstance(v := found.get(s), str) and v.strip() else None for s in states
-    }
+    found = parse_object(reply, *states) or {}
+    given = {state: found.get(state) for state in states}
+    return {s: v.strip() or None if isinstance(v, str) else None for s, v in given.items()}
 
 
 def parse_write(reply: str) -> dict[str, str]:
     """Label → value of a memory write.
 
-    Labels and values are stripped and NFC-normalized; labels that differ only in case are one, and
-    the later value counts. An empty object is a write of nothing.
+    Applied: one JSON object of texts, fenced or with prose around it, with the usual slips of
+    models repaired; ``{}`` is a write of nothing. Labels and values are NFC-normalized and
+    stripped, and runs of space in a label become one space; braces and line breaks in values stay.
+    Labels that differ only in case are one, the later spelling and value count.
 
     Raises:
-        FormatError: Not an object of non-empty strings, or a value over 8,000 bytes.
+        FormatError: Whatever else there is, the whole of it: no object, a list, null or a string; a
+            truncated object; several objects that differ; a value that is no string, such as a
+            number, null, a list or an object; an empty label or value; one over 8,000 bytes; half
+            of a surrogate pair.
     """
-    found = _object_in(_THINKING.sub("", reply).strip())
-    if not isinstance(found, dict):
+    found = objects_in(reply)
+    if not found:
         raise FormatError("a memory write must be a JSON object of label and value")
+    if any(one != found[0] for one in found):
+        raise FormatError("the reply holds several JSON objects that differ")
     facts: dict[str, tuple[str, str]] = {}
-    for label, value in found.items():
+    for label, value in found[0].items():
         if not isinstance(value, str):
             raise FormatError(f"the value under {label[:40]!r} is not a string")
-        clean = (
-            unicodedata.normalize("NFC", label).strip(),
-            unicodedata.normalize("NFC", value).strip(),
-        )
-        if not all(clean):
+        name, fact = " ".join(_clean(label).split()), _clean(value)
+        if not name or not fact:
             raise FormatError("a label or value is empty")
-        if len(clean[1].encode()) > _MAX_VALUE_BYTES:
-            raise FormatError(f"the value under {label[:40]!r} is over {_MAX_VALUE_BYTES} bytes")
-        facts[clean[0].casefold()] = clean
+        facts[name.casefold()] = name, fact
     return dict(facts.values())
 
 
-def parse_object(reply: str) -> dict[str, object] | None:
-    """The JSON object in a reply, or None if there is none."""
+def parse_object(reply: str, *keys: str) -> dict[str, object] | None:
+    """The JSON object in a reply that has any of the keys.
+
+    None where there is none, where it is cut off, or where several of them differ.
+    """
     try:
-        found = _object_in(_THINKING.sub("", reply).strip())
+        found = [one for one in objects_in(reply) if not one.keys().isdisjoint(keys)]
     except FormatError:
         return None
-    return found if isinstance(found, dict) else None
+    return found[0] if found and all(one == found[0] for one in found) else None
 
 
-def _object_in(text: str) -> object:
-    """The JSON value in a reply, strict JSON first, repaired otherwise; None if there is none."""
+def _clean(text: str) -> str:
+    clean = unicodedata.normalize("NFC", text).strip()
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    fenced = _FENCE.search(text)
-    inner = fenced.group(1) if fenced else text
-    start = inner.find("{")
-    if start < 0:
-        return None
-    from json_repair import repair_json
+        size = len(clean.encode())
+    except UnicodeEncodeError:
+        raise FormatError("a label or value holds half of a surrogate pair") from None
+    if size > _MOST_BYTES:
+        raise FormatError(f"the label or value {clean[:40]!r}… is over {_MOST_BYTES} bytes")
+    return clean
 
-    end = inner.rfind("}")
-    if end < start:
-        raise FormatError("the JSON object is cut off")
-    try:
-        return repair_json(inner[start : end + 1], return_objects=True)
-    except (ValueError, RecursionError):
-        return None
+
+def _whole(reply: str) -> object:
+    """A reply without an object, as the value or the words that it is."""
+    text = spoken(reply)
+    if text.startswith("```") and text.endswith("```"):
+        text = text.strip("`").removeprefix("json").strip()
+    if not text:
+        raise FormatError("the reply is empty" if not reply.strip() else "the reply only thinks")
+    value = json_value(text)
+    return text if value is None else value[0]
 
 
 def _choice_number(answer: object, choices: Sequence[str]) -> int:
+    """Number (from 1) of the choice that an answer names."""
     number: int | None = None
-    if isinstance(answer, bool) or answer is None or isinstance(answer, (list, Mapping)):
-        raise FormatError(f"the answer is {json.dumps(answer)[:40]}, not a choice")
-    if isinstance(answer, (int, float)):
-        number = int(answer) if float(answer).is_integer() else None
+    if answer is None or isinstance(answer, bool | list | dict):
+        raise FormatError(f"the answer is of type {type(answer).__name__}, not a choice")
+    if isinstance(answer, int) or (isinstance(answer, float) and answer.is_integer()):
+        number = int(answer)
     elif isinstance(answer, str):
-        number = _choice_in_words(answer.strip(), choices)
+        number = _choice_in_words(answer, choices)
     if number is None or not 1 <= number <= len(choices):
         raise FormatError(f"no choice from 1 to {len(choices)} in {str(answer)[:40]!r}")
     return number
@@ -130,21 +141,17 @@ def _choice_number(answer: object, choices: Sequence[str]) -> int:
 
 def _choice_in_words(answer: str, choices: Sequence[str]) -> int | None:
     plain = _plain(answer)
-    for index, choice in enumerate(choices, 1):
-        if plain == _plain(choice):
-            return index
-    try:
-        value = float(answer)
-    except ValueError:
-        pass
-    else:
-        return int(value) if value.is_integer() else None
-    bare = _BARE.fullmatch(answer)
+    if _NUMBER.fullmatch(plain) and 1 <= float(plain) <= len(choices):
+        return int(float(plain))
+    numbered = [(n, _plain(choice)) for n, choice in enumerate(choices, 1)]
+    named = [n for n, text in numbered if plain in {text, f"{n}. {text}", f"{n}: {text}"}]
+    if named:
+        return named[0] if len(named) == 1 else None
+    bare = _BARE.fullmatch(plain)
     if bare is None:
         return None
-    token = bare.group(1)
-    return int(token) if token.isdigit() else ord(token.lower()) - ord("a") + 1
+    return int(bare[1]) if bare[1].isdigit() else ord(bare[1]) - ord("a") + 1
 
 
 def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".")
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".。")
