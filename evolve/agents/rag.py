@@ -42,9 +42,8 @@ class RawTurns:
         self._store.close(batch, tuple(made))
 
     def _pieces(self, content: str) -> list[str]:
-        if self._granularity == "message":
-            return [content]
-        return [piece for piece in _SENTENCE.split(content) if piece.strip()]
+        pieces = [content] if self._granularity == "message" else _SENTENCE.split(content)
+        return [piece for piece in pieces if piece.strip()]
 
     def _extend_sessions(self, batch: Batch) -> list[int]:
         # A session's entry grows: the longer one replaces it and keeps its sources.

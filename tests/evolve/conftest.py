@@ -1,11 +1,18 @@
-"""A tiny valid environment, and the files of a published run of it."""
+"""A tiny valid environment and files of a published run of it; scripted people and workers."""
 
 import copy
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from evolve.lm.base import Completion, Request, count_tokens
+
+from evolve.gym.people import Choice, Period, Question, Session, User
+from evolve.workers import BoundTask, LiveTask
+from feedback.records import Answer, Rollout, StateProbe, Usage
 
 Json = list[dict[str, object]]
 
@@ -160,3 +167,126 @@ def edit() -> Callable[[Path, str, object], None]:
         path.write_text(json.dumps(content))
 
     return change
+
+
+def _person(name: str, periods: int, questions: int) -> User:
+    """Has one state, whose value ``b`` is right from the second period on."""
+    schema = {"drink": ("a", "b")}
+    lived = tuple(
+        Period(
+            None,
+            None,
+            (Session("Hello.", f"2024-01-{period + 1:02d} 09:00:00", None),),
+            {"drink": "b" if period else "a"},
+            frozenset({"drink"} if period == 1 else ()),
+        )
+        for period in range(periods)
+    )
+    choices = tuple(Choice((value,), f"the {value}") for value in schema["drink"])
+    asked = tuple(Question(f"Which one, {n}?", ("drink",), choices) for n in range(questions))
+    return User(name, "", schema, lived, asked)
+
+
+@pytest.fixture(scope="session")
+def people() -> Callable[..., tuple[User, ...]]:
+    """Makes users of one session a period, who ask the same questions."""
+
+    def make(count: int, periods: int = 4, questions: int = 4) -> tuple[User, ...]:
+        return tuple(_person(f"u{number:03d}", periods, questions) for number in range(count))
+
+    return make
+
+
+class Killed(BaseException):
+    """What a scripted kill raises: nothing may catch it."""
+
+
+class ScriptedWorkers:
+    """Plays rollouts instead of living them, and keeps the name of each.
+
+    Attributes:
+        right: Policy id to (user, period, question) to whether it answers right; others never do.
+        failures: (policy id, user id) to kind and reason of a failed rollout.
+        ran: Names of all tasks that were run.
+        lives: Tasks after which the next one is killed; None for no kill.
+    """
+
+    def __init__(self) -> None:
+        self.right: dict[str, Callable[[str, int, int], bool]] = {}
+        self.failures: dict[tuple[str, str], tuple[str, str]] = {}
+        self.ran: list[str] = []
+        self.lives: int | None = None
+
+    def run(self, tasks):
+        for task in tasks:
+            if self.lives is not None:
+                if self.lives == 0:
+                    raise Killed
+                self.lives -= 1
+            if isinstance(task, BoundTask):
+                self.ran.append(task.user.id)
+                yield self._bounds(task.user), (("bound", Usage(1, 2, 3)),)
+            else:
+                self.ran.append(f"{task.policy.id}:{task.user.id}")
+                yield self._rollout(task)
+
+    @staticmethod
+    def _bounds(user: User) -> dict[tuple[str, int, int], float]:
+        places = itertools.product(range(len(user.periods)), range(len(user.questions)))
+        return {(user.id, period, question): 1.0 for period, question in places}
+
+    def _rollout(self, task: LiveTask) -> Rollout:
+        user, key = task.user, (task.policy.id, task.user.id)
+        kind, reason = self.failures.get(key, (None, None))
+        periods = range(len(user.periods) if task.span.periods is None else task.span.periods)
+        answers = tuple(
+            self._answer(task, period, question)
+            for period, question in itertools.product(periods, range(len(user.questions)))
+        )
+        usage = (("answer", Usage(len(answers), 10, 1)),)
+        shown = () if kind else answers
+        return Rollout(*key, (), (), (), shown, usage, failure=reason, failure_kind=kind)
+
+    def _answer(self, task: LiveTask, period: int, question: int) -> Answer:
+        truth = task.user.periods[period].state["drink"]
+        right_choice = ("a", "b").index(truth)
+        right = self.right.get(task.policy.id, lambda *_: False)(task.user.id, period, question)
+        probes = () if task.span.answers_only else (StateProbe("drink", truth, truth),)
+        return Answer(
+            period, question, 2, right_choice, right_choice if right else 1 - right_choice, probes
+        )
+
+
+@pytest.fixture
+def scripted_workers() -> type[ScriptedWorkers]:
+    return ScriptedWorkers
+
+
+@pytest.fixture(scope="session")
+def killed() -> type[Killed]:
+    return Killed
+
+
+class ScriptedLM:
+    """A model that says what a function of the request says, and keeps the requests."""
+
+    name = "scripted"
+
+    def __init__(self, script: Callable[[Request], str]) -> None:
+        self._script = script
+        self.requests: list[Request] = []
+
+    def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        text = self._script(request)
+        prompt = sum(count_tokens(message.content) for message in request.messages)
+        return Completion(text, prompt, count_tokens(text))
+
+    def asked(self, task: str) -> list[Request]:
+        return [request for request in self.requests if request.task == task]
+
+
+@pytest.fixture(scope="session")
+def scripted() -> Callable[[Callable[[Request], str]], ScriptedLM]:
+    """Makes a model that answers with what a function says; what that raises, it raises."""
+    return ScriptedLM
