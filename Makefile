@@ -1,6 +1,6 @@
 # What developers run; .ci/run calls the same targets.
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-extras check lock clean
+.PHONY: help venv run test test-extras benchmarks check lock clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -39,6 +39,9 @@ test: venv ## the tests of every day
 
 test-extras: venv ## the slow tests
 	$(PYTHON) -m pytest -m extra
+
+benchmarks: venv ## measure everything again and write benchmarks/results.md
+	$(PYTHON) -m benchmarks.all
 
 check: venv ## lint, format, types, direction of imports
 	$(PYTHON) -m ruff check .

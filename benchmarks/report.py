@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from evolve.stats import Interval
@@ -53,11 +54,13 @@ def above_zero(text: str, interval: Interval | None, strict: bool) -> Claim:
         text: Names it.
         interval: Its estimate; None where it is undefined, which is not above zero.
         strict: The whole interval must lie above zero; otherwise, as in a small run, the claim
-            fails only where all of it lies below.
+            fails only where all of it lies below, and is not judged where nothing bounds it.
     """
     if interval is None:
         return Claim(f"{text}: undefined", False)
-    holds = interval.low > 0 if strict else interval.high > 0
+    holds: bool | None = interval.low > 0 if strict else interval.high > 0
+    if not strict and not isfinite(interval.high):
+        holds = None
     return Claim(f"{text}: {shown(interval, '+.3f')}", holds)
 
 

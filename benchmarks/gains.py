@@ -1,0 +1,121 @@
+"""Many runs together: mean gain with its interval over draws, and the claims that rest on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.report import Claim, above_zero, shown
+from benchmarks.runs import RunResult
+from evolve.stats import Interval, mean_interval
+from evolve.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The runs of one seed policy, one per draw.
+
+    Attributes:
+        name: Variant and policy.
+        joint: Runs of the strategy joint.
+        placebo: Runs of the placebo on the same users, in the same order; empty where there are
+            none.
+    """
+
+    name: str
+    joint: tuple[RunResult, ...]
+    placebo: tuple[RunResult, ...] = ()
+
+    @property
+    def gain(self) -> Interval | None:
+        """Mean gain in memory score over draws; None where one is undefined."""
+        return _mean([run.gain for run in self.joint])
+
+    @property
+    def over_placebo(self) -> Interval | None:
+        """Mean difference of the gains of joint and placebo, paired by draw."""
+        pairs = zip(self.joint, self.placebo, strict=False)
+        return _mean([_less(joint.gain, placebo.gain) for joint, placebo in pairs])
+
+    @property
+    def unwritten(self) -> Interval | None:
+        """Mean change of the share of answers lost as ``unwritten``."""
+        return _mean([_less(run.best_unwritten, run.seed_unwritten) for run in self.joint])
+
+    @property
+    def shrinkage(self) -> float | None:
+        """Share of the gate's gain that test users do not show, gains of all draws together."""
+        improved = [run for run in self.joint if run.shrinkage is not None]
+        at_gate = sum(run.gate_gain or 0.0 for run in improved)
+        on_test = sum(run.test_gain for run in improved)
+        return (at_gate - on_test) / at_gate if at_gate > 0 else None
+
+    @property
+    def improved(self) -> int:
+        """Draws with at least one accepted version."""
+        return sum(run.accepted > 0 for run in self.joint)
+
+    @property
+    def below(self) -> int:
+        """Draws that ended below the seed."""
+        return sum(run.gain is not None and run.gain < 0 for run in self.joint)
+
+
+def summary_table(title: str, series: Sequence[Series]) -> Table:
+    """A row per series."""
+    columns = (
+        *("seed policy", "draws", "mean gain [95 %]", "improved", "below seed"),
+        *("unwritten", "shrinkage", "joint less placebo", "seconds a run"),
+    )
+    rows = tuple(
+        (
+            *(s.name, str(len(s.joint)), _shown(s.gain), str(s.improved), str(s.below)),
+            _shown(s.unwritten),
+            "-" if s.shrinkage is None else f"{s.shrinkage:.2f}",
+            _shown(s.over_placebo),
+            f"{sum(run.seconds for run in s.joint) / len(s.joint):.0f}",
+        )
+        for s in series
+    )
+    return Table(title, columns, rows)
+
+
+def claims_of(series: Series, *, strict: bool, sharp: bool) -> list[Claim]:
+    """That the loop gains, more than the placebo, and that less is left unwritten.
+
+    Args:
+        series: The runs.
+        strict: Whether there are draws enough to ask that these things be shown; otherwise a claim
+            fails only where its interval excludes it.
+        sharp: Whether intervals must exclude zero, or means be on the right side of it.
+    """
+
+    def claim(text: str, interval: Interval | None) -> Claim:
+        text = f"{series.name}: {text}"
+        if sharp or not strict or interval is None:
+            return above_zero(text, interval, strict)
+        return Claim(f"{text}: {shown(interval, '+.3f')}", interval.mean > 0)
+
+    fall = series.unwritten
+    claims = [claim("mean gain on test users above zero", series.gain)]
+    if series.placebo:
+        claims.append(claim("gain above the placebo's", series.over_placebo))
+    if fall is None or not strict:
+        return claims
+    return [
+        *claims,
+        Claim(f"{series.name}: mean unwritten falls: {shown(fall, '+.3f')}", fall.mean < 0),
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> Interval | None:
+    known = [value for value in values if value is not None]
+    return mean_interval(known) if known and len(known) == len(values) else None
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
+
+
+def _shown(interval: Interval | None) -> str:
+    return "-" if interval is None else shown(interval, "+.3f")

@@ -1,0 +1,273 @@
+"""Whole runs of the loop, one after the other, each result kept so that a stop costs one run.
+
+Results are JSON lines in ``.benchmarks/``, in a file named by a digest of the sources, the lock
+file and the Python version: change any, and everything is run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from evolve.config import Options
+from evolve.display import Standing
+from evolve.finish import Outcome
+from evolve.policy_run import Watch, policy_run
+from evolve.tables import Table, number
+from feedback.records import TraceStage
+from policies.policy import read_policy
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".benchmarks"
+_SCORED = ("failed", "minibatch", "gate")  # stages of candidates that rollouts were spent on
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run.
+
+    Attributes:
+        environment: Names the users; a digest or a seed is part of it.
+        policy: Name of the seed policy.
+        strategy: As in ``Options``.
+        seed: Of the run.
+        budget: Rollouts.
+        holdout: As in ``Options``.
+    """
+
+    environment: str
+    policy: str
+    strategy: str
+    seed: int
+    budget: int
+    holdout: Literal["users", "periods"]
+
+    @property
+    def name(self) -> str:
+        """For progress lines."""
+        return f"{self.environment} {self.policy} {self.strategy} seed {self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What one run found on its test users; None is undefined.
+
+    Attributes:
+        seed_memory: Memory score of the seed.
+        best_memory: Of the best version.
+        gain: Best less seed.
+        low: Lower end of its interval.
+        high: Upper end.
+        accepted: Versions accepted.
+        candidates: Candidates that rollouts were spent on.
+        seed_unwritten: Share of answers whose earliest lost step is ``unwritten``, by the seed.
+        best_unwritten: The same by the best version.
+        gate_gain: Best less seed in accuracy on gate users.
+        test_gain: The same on test users.
+        shrinkage: (gate gain - test gain) / gate gain.
+        seed_tokens: Tokens per answer of the seed.
+        best_tokens: Of the best version.
+        spent: Rollouts charged.
+        seconds: Wall time, when it was run.
+    """
+
+    seed_memory: float | None
+    best_memory: float | None
+    gain: float | None
+    low: float | None
+    high: float | None
+    accepted: int
+    candidates: int
+    seed_unwritten: float | None
+    best_unwritten: float | None
+    gate_gain: float | None
+    test_gain: float
+    shrinkage: float | None
+    seed_tokens: float | None
+    best_tokens: float | None
+    spent: float
+    seconds: float
+
+
+class Silence:
+    """A display that shows nothing."""
+
+    def say(self, line: str) -> None:
+        """Nothing."""
+
+    def standing(self, now: Standing) -> None:
+        """Nothing."""
+
+    def progress(self, lived: float, *, replayed: bool) -> None:
+        """Nothing."""
+
+    def tables(self, tables: Sequence[Table]) -> None:
+        """Nothing."""
+
+
+class Results:
+    """Results known so far, and the file that keeps them.
+
+    Args:
+        folder: Of the cache; made where it is not there, hidden from git.
+        fresh: Ignore and drop what the file holds.
+    """
+
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        self._path = folder / f"runs-{sources_digest()}.jsonl"
+        if fresh:
+            self._path.unlink(missing_ok=True)
+        self._known = self._read() if self._path.is_file() else {}
+
+    def __contains__(self, spec: RunSpec) -> bool:
+        """Whether a run's result is known."""
+        return spec in self._known
+
+    def __getitem__(self, spec: RunSpec) -> RunResult:
+        """The result of a run that is known."""
+        return self._known[spec]
+
+    def add(self, spec: RunSpec, result: RunResult) -> None:
+        """Keep a result."""
+        self._known[spec] = result
+        line = json.dumps({"spec": asdict(spec), "result": asdict(result)})
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def _read(self) -> dict[RunSpec, RunResult]:
+        text = self._path.read_text(encoding="utf-8")
+        whole = text[: text.rfind("\n") + 1]  # a line that a kill has torn is run again
+        if whole != text:
+            self._path.write_text(whole, encoding="utf-8")
+        rows = [json.loads(line) for line in whole.splitlines()]
+        return {RunSpec(**row["spec"]): RunResult(**row["result"]) for row in rows}
+
+
+def add_cache_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say where results are kept and whether they are used."""
+    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="of known results")
+    parser.add_argument(
+        "--fresh", action="store_true", help="forget what is known of these sources"
+    )
+
+
+def sources_digest() -> str:
+    """16 hex digits that change with whatever a run's result could depend on."""
+    digest = hashlib.sha256(".".join(map(str, sys.version_info[:2])).encode())
+    files = [ROOT / "uv.lock", Path(__file__)]
+    for package in ("policies", "feedback", "evolve"):
+        files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in (".py", ".yaml"))
+    for file in files:
+        digest.update(str(file.relative_to(ROOT)).encode())
+        digest.update(file.read_bytes() if file.is_file() else b"")
+    return digest.hexdigest()[:16]
+
+
+def run_all(
+    specs: Sequence[RunSpec], env: Callable[[RunSpec], Path], jobs: int, results: Results
+) -> None:
+    """Run what is not yet known, in order, a line of progress for each.
+
+    Args:
+        specs: The runs.
+        env: Where the environment file of a run is.
+        jobs: Processes for each.
+        results: What is known; grows.
+    """
+    todo = [spec for spec in specs if spec not in results]
+    if len(todo) < len(specs):
+        print(f"{len(specs) - len(todo)} of {len(specs)} runs are known already", flush=True)
+    began = time.monotonic()
+    for done, spec in enumerate(todo, 1):
+        result = execute(spec, env(spec), jobs)
+        results.add(spec, result)
+        left = (time.monotonic() - began) / done * (len(todo) - done)
+        print(
+            f"{done}/{len(todo)} {spec.name}: gain {number(result.gain, 3)}, "
+            f"{result.accepted} of {result.candidates} accepted, {result.seconds:.0f} s; "
+            f"about {left / 60:.0f} min left",
+            flush=True,
+        )
+
+
+def execute(spec: RunSpec, env: Path, jobs: int) -> RunResult:
+    """One run in a temporary folder."""
+    options = Options(
+        budget=spec.budget,
+        env=str(env),
+        policy=spec.policy,
+        strategy=spec.strategy,
+        holdout=spec.holdout,
+        seed=spec.seed,
+    )
+    began = time.monotonic()
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "run"
+        outcome = policy_run(options, folder, jobs, Watch(Silence(), lambda: False))
+        return _result(outcome, folder, time.monotonic() - began)
+
+
+def _result(outcome: Outcome, folder: Path, seconds: float) -> RunResult:
+    seed, best, gain = outcome.tested["seed"], outcome.tested["best"], outcome.gain
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    stages = [read_policy(path).scores.get("stage") for path in folder.glob("candidates/*.yaml")]
+    return RunResult(
+        seed_memory=seed.scores.memory,
+        best_memory=best.scores.memory,
+        gain=None if gain is None else gain.mean,
+        low=None if gain is None else gain.low,
+        high=None if gain is None else gain.high,
+        accepted=len(summary["versions"]) - 1,
+        candidates=sum(stage in _SCORED for stage in stages),
+        seed_unwritten=seed.scores.trace.get(TraceStage.UNWRITTEN),
+        best_unwritten=best.scores.trace.get(TraceStage.UNWRITTEN),
+        gate_gain=summary["gate_gain"],
+        test_gain=best.scores.accuracy - seed.scores.accuracy,
+        shrinkage=outcome.shrinkage,
+        seed_tokens=seed.tokens,
+        best_tokens=best.tokens,
+        spent=summary["spent"],
+        seconds=seconds,
+    )
+
+
+def run_table(title: str, runs: Mapping[str, RunResult]) -> Table:
+    """A row per run: what it found, what it took."""
+    columns = (
+        *("run", "seed", "best", "gain [95 %]", "accepted", "candidates"),
+        *("unwritten seed", "best", "shrinkage", "tokens/answer seed", "best", "seconds"),
+    )
+    rows = tuple(
+        (
+            *(name, number(r.seed_memory, 3), number(r.best_memory, 3), _gain(r)),
+            *(str(r.accepted), str(r.candidates)),
+            *(number(r.seed_unwritten, 3), number(r.best_unwritten, 3), number(r.shrinkage, 2)),
+            *(number(r.seed_tokens, 0), number(r.best_tokens, 0), f"{r.seconds:.0f}"),
+        )
+        for name, r in runs.items()
+    )
+    return Table(title, columns, rows)
+
+
+def _gain(result: RunResult) -> str:
+    if result.gain is None:
+        return "undefined"
+    return f"{result.gain:+.3f} [{number(result.low, 3)}, {number(result.high, 3)}]"
+
+
+def peak_memory() -> float:
+    """The largest that this process or any of its workers has been, in MB."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(one).ru_maxrss for one in who) / unit

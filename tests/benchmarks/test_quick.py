@@ -1,0 +1,76 @@
+"""Every benchmark at a small size: what must hold there holds, and a false claim fails it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.extra
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def quick(name: str, page: Path, *arguments: str) -> str:
+    done = run("-m", f"benchmarks.{name}", "--quick", "--markdown", str(page), *arguments)
+    print(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FAILS" not in done.stdout
+    return page.read_text()
+
+
+def test_the_offline_model_is_fast(tmp_path: Path) -> None:
+    page = quick("offline_speed", tmp_path / "page.md")
+    assert "- holds: at least 1000 calls a second, later rollouts" in page
+    for role in ("answer", "probe", "reply", "user", "write"):
+        assert f"\n| {role} |" in page
+
+
+def test_a_speed_that_is_not_reached_fails() -> None:
+    faster = (
+        "from benchmarks import offline_speed as b; b.LEAST = 10**9;"
+        " exit(b.main(['--quick', '--users', '1']))"
+    )
+    done = run("-c", faster)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "FAILS at least 1000000000 calls a second" in done.stdout
+
+
+def test_the_offline_model_resembles_the_published_table(tmp_path: Path) -> None:
+    page = quick("offline_table", tmp_path / "page.md")
+    for variant in ("a", "b"):
+        assert f"variant {variant}: write_every 2 above 4" in page
+        assert f"**Comprehension of the sample, variant {variant}: 0." in page
+
+
+def test_the_sample_run_keeps_its_limits(tmp_path: Path) -> None:
+    page = quick("run_sample", tmp_path / "page.md")
+    assert "- holds: nothing touches the network: 0 attempts" in page
+
+
+def test_the_loop_gains_on_the_sample(tmp_path: Path) -> None:
+    kept = ["--cache", str(tmp_path / "cache")]
+    page = quick("sample_gain", tmp_path / "page.md", *kept)
+    assert "| joint, draw 1 |" in page
+    assert "- holds: no run spends more than its budget" in page
+    again = run("-m", "benchmarks.sample_gain", "--quick", *kept)
+    assert again.stdout.startswith("4 of 4 runs are known already\n")
+
+
+def test_the_loop_runs_on_published_users(tmp_path: Path, shared_data: Path) -> None:
+    options = ["--data", str(shared_data), "--cache", str(tmp_path / "cache")]
+    page = quick("amemgym_periods", tmp_path / "page.md", *options)
+    assert "Power: the split is by time" in page
+
+
+def test_without_the_data_the_benchmark_says_so_and_passes(tmp_path: Path) -> None:
+    page = quick("amemgym_periods", tmp_path / "page.md", "--data", str(tmp_path))
+    assert page.startswith("Skipped: the published data is not in")

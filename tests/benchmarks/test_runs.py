@@ -1,0 +1,127 @@
+"""Runs of a benchmark: kept results, what is run again, and their summary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import runs
+from benchmarks.gains import Series, claims_of, summary_table
+from benchmarks.runs import Results, RunResult, RunSpec, run_all, run_table, sources_digest
+
+SPECS = [RunSpec("sample-a-1000-72", "awe", "joint", seed, 300, "users") for seed in range(3)]
+RESULT = RunResult(
+    seed_memory=0.2,
+    best_memory=0.3,
+    gain=0.1,
+    low=0.05,
+    high=0.15,
+    accepted=2,
+    candidates=20,
+    seed_unwritten=0.5,
+    best_unwritten=0.4,
+    gate_gain=0.08,
+    test_gain=0.06,
+    shrinkage=0.25,
+    seed_tokens=1000.0,
+    best_tokens=1100.0,
+    spent=290.5,
+    seconds=17.0,
+)
+
+
+def test_results_survive_and_a_torn_line_is_run_again(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    for spec in SPECS:
+        results.add(spec, RESULT)
+    (file,) = tmp_path.glob("*.jsonl")
+    file.write_bytes(file.read_bytes()[:-20])
+    again = Results(tmp_path)
+    assert [spec in again for spec in SPECS] == [True, True, False]
+    assert again[SPECS[0]] == RESULT
+    again.add(SPECS[2], RESULT)
+    assert SPECS[2] in Results(tmp_path)
+    assert SPECS[0] not in Results(tmp_path, fresh=True)
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+
+
+def test_only_what_is_not_known_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[RunSpec] = []
+
+    def execute(spec: RunSpec, env: Path, jobs: int) -> RunResult:
+        ran.append(spec)
+        return RESULT
+
+    monkeypatch.setattr(runs, "execute", execute)
+    results = Results(tmp_path)
+    results.add(SPECS[1], RESULT)
+    run_all(SPECS, lambda _: tmp_path / "env.json", 1, results)
+    assert ran == [SPECS[0], SPECS[2]]
+    out = capsys.readouterr().out
+    assert out.startswith("1 of 3 runs are known already\n1/2 sample-a-1000-72 awe joint seed 0:")
+    assert "gain 0.100, 2 of 20 accepted, 17 s" in out
+
+
+def test_other_sources_are_other_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = set()
+    monkeypatch.setattr(runs, "ROOT", tmp_path)
+    monkeypatch.setattr(runs, "__file__", str(tmp_path / "runs.py"))
+    for name, text in (("a.py", "1"), ("a.py", "2"), ("b.py", "2"), ("b.yaml", "2"), ("b.md", "2")):
+        path = tmp_path / "evolve" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        digests.add(sources_digest())
+    assert len(digests) == 4
+
+
+def draws(gains: list[float | None], unwritten: float = 0.4) -> tuple[RunResult, ...]:
+    return tuple(replace(RESULT, gain=gain, best_unwritten=unwritten) for gain in gains)
+
+
+def test_a_series_sums_up_its_draws() -> None:
+    series = Series("x", draws([0.1, 0.2, -0.1]), draws([0.0, 0.1, -0.2]))
+    assert series.gain is not None
+    assert series.gain.mean == pytest.approx(0.2 / 3)
+    assert series.over_placebo is not None
+    assert [series.over_placebo.mean, series.over_placebo.low] == pytest.approx([0.1, 0.1])
+    assert series.unwritten is not None
+    assert series.unwritten.mean == pytest.approx(-0.1)
+    assert (series.improved, series.below) == (3, 1)
+    assert series.shrinkage == pytest.approx(0.25)
+    (row,) = summary_table("t", [series]).rows
+    assert row[:2] == ("x", "3")
+    assert row[3:5] == ("3", "1")
+
+
+def test_an_undefined_gain_makes_the_mean_undefined_and_the_claim_fail() -> None:
+    series = Series("x", draws([0.1, None, 0.1]))
+    assert series.gain is None
+    assert [c.verdict for c in claims_of(series, strict=True, sharp=False)] == ["FAILS", "holds"]
+
+
+def test_means_suffice_where_claims_are_not_sharp() -> None:
+    series = Series("x", draws([0.3, 0.2, -0.1]), draws([0.3, -0.1, 0.0]))
+    assert [c.verdict for c in claims_of(series, strict=True, sharp=True)] == [
+        "FAILS",
+        "FAILS",
+        "holds",
+    ]
+    assert {c.verdict for c in claims_of(series, strict=True, sharp=False)} == {"holds"}
+    worse = Series("x", draws([0.1, 0.1], unwritten=0.6), draws([0.2, 0.2]))
+    assert [c.verdict for c in claims_of(worse, strict=True, sharp=False)] == [
+        "holds",
+        "FAILS",
+        "FAILS",
+    ]
+
+
+def test_a_run_is_a_row() -> None:
+    undefined = replace(RESULT, gain=None, low=None, high=None, best_unwritten=None)
+    first, second = run_table("t", {"a": RESULT, "b": undefined}).rows
+    assert first[3] == "+0.100 [0.050, 0.150]"
+    assert second[3] == "undefined"
+    assert second[7] == "-"
