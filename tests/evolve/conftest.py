@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.lm.base import Completion, Request, count_tokens
-
 from evolve.gym.people import Choice, Period, Question, Session, User
+from evolve.lm.base import Completion, Request, count_tokens
 from evolve.workers import BoundTask, LiveTask
 from feedback.records import Answer, Rollout, StateProbe, Usage
 
