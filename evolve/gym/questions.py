@@ -32,8 +32,8 @@ def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> 
 
 
 def probe_query(seed: int, user: User, question: int) -> Query:
-    """The probe of a question's required states."""
-    required = user.questions[question].required
+    """The probe of a question's required states, each once."""
+    required = tuple(dict.fromkeys(user.questions[question].required))
     lines = [
         f"{state}: {' | '.join(' '.join(option.split()) for option in user.schema[state])}"
         for state in required
@@ -53,10 +53,8 @@ def bound_request(
 ) -> Request:
     """The question with the true values of its required states given."""
     asked = user.questions[question]
-    facts = [
-        f"- {state}: {' '.join(value.split())}"
-        for state, value in zip(asked.required, values, strict=True)
-    ]
+    given = dict(zip(asked.required, values, strict=True))
+    facts = [f"- {state}: {' '.join(value.split())}" for state, value in given.items()]
     system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + "\n</facts>"
     messages = (Message("system", system), Message("user", _question_text(asked, order)))
     return Request("bound", messages, _asked_seed(seed, user, question), max_tokens=256)

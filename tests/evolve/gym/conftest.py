@@ -1,0 +1,25 @@
+"""Users of the sample's kind, to be lived with offline."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evolve.gym.rollout import World
+from evolve.gym.sample import make_users
+from evolve.gym.users import User, users_of
+from evolve.lm.offline import OfflineLM
+
+
+@pytest.fixture(scope="session")
+def sample_users() -> tuple[User, ...]:
+    return users_of(make_users(3, 4), "test")
+
+
+@pytest.fixture(scope="session")
+def offline_world() -> Callable[..., World]:
+    """Makes a world whose models are offline."""
+
+    def make(seed: int = 1, **rounds: int) -> World:
+        return World(OfflineLM(), OfflineLM(), seed, **rounds)
+
+    return make
