@@ -21,16 +21,22 @@ class Capacity:
         held_types: Remembered types that it can follow; of a longer list a part, drawn per call.
         attended: Memories that an answer or a probe weighs.
         attention_noise: Standard deviation of the noise on the relevance of a memory.
-        raw_penalty: Relevance that a raw turn, which only implies something, lacks.
+        fresh_turns: User turns just before a question that are still understood in full.
+        insight: Share of older raw turns that only imply something and are still seen for what they
+            say when a question is asked.
         recency_pull: Relevance that the newest memory gains where newer values are said to win.
+        dated_pull: What the newest written fact gains where nothing is said of newer values, since
+            its line names the session; raw turns do not.
     """
 
     kept_facts: int = 3
     held_types: int = 40
     attended: int = 6
     attention_noise: float = 0.25
-    raw_penalty: float = 0.15
+    fresh_turns: int = 2
+    insight: float = 0.4
     recency_pull: float = 0.2
+    dated_pull: float = 0.4
 
 
 class OfflineLM:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -26,7 +25,9 @@ _QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
 _CHOICES = re.compile(r"<choices>\n(.*?)\n</choices>", re.DOTALL)
 _CHOICE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
 _LEAST_LIKENESS = 0.12  # plain similarity below which nothing is known of a state
-_CLEAR = 0.25  # similarity from which a choice is taken to speak of a value
+_CLEAR = 0.10  # mean similarity from which choices are taken to speak of a concept
+_BESIDE = 0.6  # of the clearest concept, what others need to be spoken of, too
+_ASKED = 0.2  # how much the words of the question count beside those of the choices
 
 
 def choose(request: Request, capacity: Capacity) -> str:
@@ -38,7 +39,7 @@ def choose(request: Request, capacity: Capacity) -> str:
     choices = tuple(_CHOICE.findall(block.group(1))) if block else ()
     if not choices:
         return "I see no choices."
-    meaning = _meaning(choices)
+    meaning = _meaning(asked.group(1) if asked else "", choices)
     if request.task == "bound":
         scores = _by_facts(request, choices, meaning)
     elif meaning:
@@ -99,19 +100,18 @@ def _beliefs(
 
 
 @lru_cache(maxsize=8192)
-def _meaning(choices: tuple[str, ...]) -> tuple[Mapping[str, str], ...]:
+def _meaning(question: str, choices: tuple[str, ...]) -> tuple[Mapping[str, str], ...]:
     """Per choice: concept → value that it speaks of; empty where the lexicon does not reach.
 
-    The concepts are those that most choices speak of; of each, a choice's value is the one that any
-    of its clauses fits best.
+    The concepts are those that the choices together speak of most, the question's own words
+    helping; of each, a choice's value is the one that any of its clauses fits best.
     """
     reader = the_reader()
     pieces = [tuple(c for s in sentences(choice) for c in clauses(s)) for choice in choices]
-    counts: Counter[str] = Counter()
-    for parts in pieces:
-        readings = reader.read(parts)
-        counts.update({r.concept for r in readings if r.concept and r.score >= _CLEAR})
-    concepts = sorted(c for c, n in counts.items() if 2 * n > len(choices))
+    spoken_of = np.mean([reader.concept_scores(parts) for parts in pieces], axis=0)
+    spoken_of += _ASKED * reader.lexicon.label_scores([question])[0]
+    least = max(_CLEAR, _BESIDE * float(spoken_of.max()))
+    concepts = [c for c, n in zip(reader.lexicon.concepts, spoken_of, strict=True) if n >= least]
     meaning = tuple({c: reader.value_of(parts, c)[0] for c in concepts} for parts in pieces)
     return meaning if len({tuple(m.items()) for m in meaning}) > 1 else ()
 

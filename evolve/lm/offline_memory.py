@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evolve.lm.base import Message, Request
-from evolve.lm.reader import Reading, normal, sentences, the_reader
+from evolve.lm.reader import Reading, normal, sentences, the_reader, uniform
 from evolve.lm.vectors import vectors
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _NEWER_WINS = re.compile(
     r"\b(?:newer|newest|latest|most recent|more recent|up[- ]to[- ]date|outdated|superseded?)\b"
     r"|最新|最近|新的"
 )
+_OUTRIGHT = 0.32  # similarity from which a sentence says a value outright
 _NOW = 1_000_000  # turns in context are newer than any memory
 _ON_TOPIC, _OFF_TOPIC = 0.55, 0.2  # relevance of a memory about what is asked, and of another
 _SURENESS = 0.35  # what a memory about what is asked gains by being clear
@@ -84,10 +85,12 @@ def attend(
     that hold the same memories answer alike.
     """
     relevance = []
+    fresh = _fresh_age(items, capacity.fresh_turns)
+    items = [i for i in items if i.age >= fresh or _is_seen(i, request, capacity)]
     for item in items:
         reading = item.reading
         if reading.concept in concepts:
-            relevance.append(_ON_TOPIC + _SURENESS * min(1.0, reading.score / 0.5))
+            relevance.append(_ON_TOPIC + _SURENESS * min(1.0, reading.score / 0.3))
         else:
             relevance.append(_OFF_TOPIC)
     return _heaviest(items, relevance, request, capacity)
@@ -103,10 +106,23 @@ def attend_plain(
     return _heaviest(items, [float(a) for a in rows[1:] @ rows[0]], request, capacity)
 
 
+def _fresh_age(items: Sequence[Item], turns: int) -> int:
+    """Age from which a turn in context is fresh in mind."""
+    ages = sorted({item.age for item in items if item.age >= _NOW})
+    return ages[-turns] if len(ages) >= turns > 0 else _NOW
+
+
+def _is_seen(item: Item, request: Request, capacity: Capacity) -> bool:
+    """Whether a turn is seen for what it says; one that only implies it may be passed over."""
+    if not item.raw or item.reading.score >= _OUTRIGHT:
+        return True
+    return uniform(request.seed, item.reading.key) < capacity.insight
+
+
 def _heaviest(
     items: Sequence[Item], relevance: Sequence[float], request: Request, capacity: Capacity
 ) -> list[Attended]:
-    pull = capacity.recency_pull if newer_wins(request) else 0.0
+    told = newer_wins(request)
     ages = sorted({item.age for item in items})
     rank = {age: (number + 1) / len(ages) for number, age in enumerate(ages)}
     weighed = [
@@ -114,13 +130,19 @@ def _heaviest(
             item,
             weight
             + capacity.attention_noise * normal(request.seed, item.reading.key)
-            + pull * rank[item.age]
-            - (capacity.raw_penalty if item.raw else 0.0),
+            + _pull(item, told, capacity) * rank[item.age],
         )
         for item, weight in zip(items, relevance, strict=True)
     ]
     weighed.sort(key=lambda one: (-one.weight, -one.item.age, one.item.reading.key))
     return weighed[: capacity.attended]
+
+
+def _pull(item: Item, newer_wins_is_said: bool, capacity: Capacity) -> float:
+    """How much the newest of items like this one gains in relevance."""
+    if newer_wins_is_said:
+        return capacity.recency_pull
+    return 0.0 if item.raw else capacity.dated_pull
 
 
 @lru_cache(maxsize=65536)

@@ -7,12 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evolve.lm.lexicon import SMALL_TALK, Lexicon, Value, is_cjk, load_lexicon
 
-UNDERSTOOD = 0.22  # similarity from which a sentence is taken to be about a value
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNDERSTOOD = 0.13  # similarity from which a sentence is taken to be about a value
 NAMED = 0.30  # similarity from which a name or an instruction is taken to mean a concept
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _CLAUSE = re.compile(r"[,;:，；：.!?。！？]\s*|\s+(?:and|so|with)\s+")
@@ -65,7 +69,9 @@ class Reader:
             name: np.array([i for i, v in enumerate(lexicon.values) if v.concept == name])
             for name in lexicon.concepts
         }
-        self._scores: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+        self._scores: dict[str, NDArray[np.float32]] = {}
+        first = {v.concept: i for i, v in reversed(list(enumerate(lexicon.values)))}
+        self._starts = np.array(sorted(first.values()))
 
     def read(self, texts: Iterable[str]) -> list[Reading]:
         """Readings of pieces of text, new ones matched in one batch."""
@@ -87,6 +93,12 @@ class Reader:
         table = np.max([self._scores[text][columns] for text in texts], axis=0)
         best = int(table.argmax())
         return self.lexicon.values[columns[best]].name, float(table[best])
+
+    def concept_scores(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """How well the best of the pieces fits each concept, shape (concepts,)."""
+        self.read(texts)
+        best = np.max([self._scores[text] for text in texts], axis=0)
+        return np.maximum.reduceat(best, self._starts)[: len(self.lexicon.concepts)]
 
     @lru_cache(maxsize=4096)  # noqa: B019  the reader lives as long as the process
     def named(self, name: str) -> str | None:
