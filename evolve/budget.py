@@ -38,7 +38,10 @@ class Ledger:
 
         Raises:
             BudgetExhaustedError: It is more than is left; nothing was taken.
+            ValueError: It is negative.
         """
+        if amount < 0:
+            raise ValueError(f"a reservation is not negative, but is {amount}")
         if amount > self.left:
             raise BudgetExhaustedError(f"{float(amount):.2f} asked, {float(self.left):.2f} left")
         self._spent += amount

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from multiprocessing import resource_tracker
 from types import GeneratorType, TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -21,6 +22,7 @@ from evolve.interrupt import SIGNALS
 from evolve.lm.base import LM
 from evolve.lm.offline import OfflineLM
 from feedback.records import Rollout, Usage
+from policies.errors import LostProcessError
 from policies.policy import Policy
 
 Result = TypeVar("Result")
@@ -79,7 +81,7 @@ class Workers(Protocol):
 
     ``run`` takes tasks one by one as it has room for them, so an iterable that ends early starts no
     more; what was started is yielded all the same. Tasks are independent and picklable; what a task
-    raises is raised where its result is due, and ends the run.
+    raises is raised with its result or sooner, and ends the run.
     """
 
     def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
@@ -130,14 +132,27 @@ class ProcessWorkers:
         self._give_up()
 
     def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
-        """Run all tasks."""
+        """Run all tasks.
+
+        Raises:
+            LostProcessError: One of the processes was ended from outside.
+        """
+        from concurrent.futures.process import BrokenProcessPool
+
         waiting = iter(tasks)
         for first in waiting:
             self._give_up()
             self._running = self._start(chain((first,), waiting))
-            # Not `yield from`: what is left on an error is given up on leaving, in one place.
-            for result in self._running:  # noqa: UP028
-                yield result
+            try:
+                # Not `yield from`: what is left on an error is given up on leaving, in one place.
+                for result in self._running:  # noqa: UP028
+                    yield result
+            except BrokenProcessPool as error:
+                raise LostProcessError(
+                    "A run's processes must live as long as it does, but one was ended from "
+                    "outside, most often for lack of memory; resume the run, with fewer --jobs if "
+                    "memory is short."
+                ) from error
 
     def _give_up(self) -> None:
         """Leave what the pool is still doing of an earlier run."""
@@ -150,13 +165,14 @@ class ProcessWorkers:
         from joblib import Parallel, delayed, parallel_config
 
         calls = (delayed(_run)(task) for task in tasks)
+        resource_tracker.ensure_running()  # starting it later would unblock again
         # The processes, and the thread that replaces them, inherit what is blocked here.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             with parallel_config(
                 backend="loky",
                 inner_max_num_threads=1,
-                initializer=_end_with,
+                initializer=_follow,
                 initargs=(os.getpid(),),
             ):
                 results: GeneratorType[Result, None, None] = Parallel(
@@ -190,8 +206,10 @@ def _no_warnings() -> Iterator[None]:
         yield
 
 
-def _end_with(parent: int) -> None:
-    """In a worker: end when the process that started it has ended, even by SIGKILL."""
+def _follow(parent: int) -> None:
+    """In a worker: leave signals to the process that started it, and end soon after that has."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -8,7 +8,8 @@ MnemotuneError
 │   ├── ReferenceRunError      a published run's files cannot be read or do not fit the environment
 │   ├── ConfigError            options that contradict each other or lie outside their range
 │   ├── BudgetTooSmallError    the budget does not buy one full proposal
-│   └── RunFolderError         a run folder that is in use, of another schema, or of another run
+│   ├── RunFolderError         a run folder that is in use, of another schema, or of another run
+│   └── LostProcessError       a process that lived rollouts was ended from outside
 ├── BudgetExhaustedError   the ledger has no room for a reservation; ends a run, never a crash
 ├── RunStoppedError        the user asked a run to stop; all that was done is in its journal
 ├── RejectedTextError      a rewritten text breaks a rule; recorded, never repaired
@@ -50,6 +51,10 @@ class BudgetTooSmallError(UserError):
 
 class RunFolderError(UserError):
     """A run folder is in use, has another schema, or belongs to another run."""
+
+
+class LostProcessError(UserError):
+    """One of a run's processes was ended from outside, most often for lack of memory."""
 
 
 class BudgetExhaustedError(MnemotuneError):

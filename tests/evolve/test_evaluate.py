@@ -1,0 +1,218 @@
+"""Rollouts are paid for once, journaled in order, and never run twice."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from evolve.budget import Ledger
+from evolve.evaluate import Evaluator, Job
+from evolve.gym.rollout import Span
+from evolve.journal import FILE, Journal
+from evolve.workers import WorldSpec
+from feedback.records import Stage, Usage
+from policies.errors import BudgetExhaustedError, RunStoppedError
+from policies.policy import seed_policy
+
+AWE, RAG = seed_policy("awe"), seed_policy("rag")
+SPEC = WorldSpec("offline", 0, 1, 2)
+
+
+class Session:
+    """One process's life of a run: an evaluator on the folder's journal."""
+
+    def __init__(self, folder, workers, budget=10):
+        self.workers = workers
+        self.stopping = False
+        self.lived = []
+        self.journal = Journal(folder, {}, resume=(folder / FILE).exists())
+        self.evaluator = Evaluator(
+            self.journal,
+            Ledger(Fraction(budget)),
+            workers,
+            SPEC,
+            lambda: self.stopping,
+            self.lived.append,
+        )
+
+    def __enter__(self):
+        self.journal.__enter__()
+        return self.evaluator
+
+    def __exit__(self, *error):
+        self.journal.__exit__(*error)
+
+
+@pytest.fixture
+def session(tmp_path, scripted_workers):
+    return lambda **more: Session(tmp_path / "run", scripted_workers(), **more)
+
+
+@pytest.fixture
+def events(tmp_path):
+    def read(*kinds):
+        lines = (tmp_path / "run" / FILE).read_text().splitlines()
+        return [(e["kind"], e["key"]) for e in map(json.loads, lines) if e["kind"] in kinds]
+
+    return read
+
+
+def jobs(users, *policies):
+    return [Job(policy, user) for policy in policies for user in users]
+
+
+def test_a_pair_is_charged_and_run_once(session, people):
+    users = people(3)
+    one = session()
+    with one as evaluator:
+        scored = evaluator.score(jobs(users[:2], AWE, AWE))
+        assert evaluator.score(jobs(users, AWE))[:2] == scored[:2] == scored[2:]
+        assert evaluator.cost(jobs(users, AWE)) == 0
+        assert (evaluator.ledger.spent, evaluator.rollouts) == (3, 3)
+    assert one.workers.ran == [f"{AWE.id}:{user.id}" for user in users]
+    assert one.lived == [1.0, 2.0, 3.0]
+
+
+def test_a_partial_rollout_is_charged_its_share_and_is_another_pair(session, people):
+    (user,) = people(1, periods=4, questions=4)
+    half, alone = Job(AWE, user, Span(periods=2)), Job(AWE, user, Span(answers_only=True))
+    calls, whole = [1 + 8, 3 + 8, 3 + 8, 3 + 8], Fraction(9 + 33)
+    with session() as evaluator:
+        assert evaluator.cost([half, half]) == sum(calls[:2]) / whole
+        assert evaluator.cost([alone]) == 16 / whole
+        evaluator.score([half, alone, Job(AWE, user)])
+        assert evaluator.ledger.spent == 1 + (sum(calls[:2]) + 16) / whole
+        assert len(evaluator.score([half])[0].diagnoses) == 8
+    assert [half.name, alone.name] == [f"{AWE.id}:u000:2", f"{AWE.id}:u000:a"]
+
+
+def test_more_than_is_left_runs_nothing(session, people):
+    one = session(budget=3)
+    with one as evaluator:
+        evaluator.score(jobs(people(2), AWE))
+        with pytest.raises(BudgetExhaustedError):
+            evaluator.score(jobs(people(2), RAG))
+        assert evaluator.ledger.spent == 2
+        evaluator.score(jobs(people(1), RAG))
+    assert len(one.workers.ran) == 3
+
+
+def test_every_reservation_is_journaled_before_its_rollouts(session, people, events):
+    with session() as evaluator:
+        evaluator.score(jobs(people(2), AWE))
+        evaluator.score(jobs(people(2), RAG))
+    found = events("reserve", "rollout")
+    assert [kind for kind, _ in found] == ["reserve", "rollout", "rollout"] * 2
+    assert found[0][1] == found[1][1] == f"{AWE.id}:u000"
+
+
+@pytest.mark.parametrize("lives", range(7))
+def test_a_reservation_that_a_kill_interrupted_is_used_again(
+    session, people, events, killed, lives
+):
+    users = people(3)
+
+    def run(evaluator):
+        scored = evaluator.score(jobs(users, AWE)) + evaluator.score(jobs(users[:2], RAG))
+        bounds = evaluator.bounds(users[:2])
+        return scored, dict(bounds), evaluator.ledger.spent, evaluator.usage, evaluator.bound_usage
+
+    one, two = session(), None
+    one.workers.lives = lives
+    with pytest.raises(killed), one as evaluator:
+        run(evaluator)
+    two = session()
+    with two as evaluator:
+        resumed = run(evaluator)
+    assert len(one.workers.ran) == lives
+    names = [job.name for job in jobs(users, AWE) + jobs(users[:2], RAG)] + ["u000", "u001"]
+    assert one.workers.ran + two.workers.ran == names
+    assert resumed[2] == 5
+    with session() as evaluator:
+        assert run(evaluator) == resumed
+    assert len(set(events("rollout", "bounds"))) == len(events("rollout", "bounds")) == 7
+
+
+@pytest.mark.parametrize("done", range(4))
+def test_bounds_go_to_the_users_that_they_are_of(session, people, killed, done):
+    users = people(4)
+    one = session()
+    one.workers.lives = done
+    with pytest.raises(killed), one as evaluator:
+        evaluator.bounds(users)
+    two = session()
+    two.workers._bounds = lambda user: {(user.id, 0, 0): 0.0}
+    with two as evaluator:
+        found = evaluator.bounds(users)
+    assert {user for user, _, _ in found} == {user.id for user in users}
+    assert [found[user.id, 0, 0] for user in users] == [1.0] * done + [0.0] * (4 - done)
+
+
+def test_bounds_are_asked_once_and_outside_the_budget(session, people):
+    one = session()
+    with one as evaluator:
+        evaluator.bounds(people(2))
+        evaluator.bounds(people(3))
+        assert evaluator.ledger.spent == 0
+        assert evaluator.bound_usage == (("bound", Usage(3, 6, 9)),)
+        assert evaluator.usage == ()
+    assert one.workers.ran == ["u000", "u001", "u002"]
+
+
+def test_asked_to_stop_it_starts_nothing_more_and_raises(session, people, events):
+    one = session()
+    one.workers.right[AWE.id] = lambda *_: setattr(one, "stopping", True)
+    with one as evaluator:
+        with pytest.raises(RunStoppedError):
+            evaluator.score(jobs(people(3), AWE))
+        with pytest.raises(RunStoppedError):
+            evaluator.score(jobs(people(1), RAG))
+        with pytest.raises(RunStoppedError):
+            evaluator.bounds(people(1))
+        assert len(evaluator.score(jobs(people(1), AWE))) == 1  # what is known costs nothing
+    assert one.workers.ran == [f"{AWE.id}:u000"]
+    assert len(events("rollout")) == 1
+    two = session()
+    with two as evaluator:
+        assert len(evaluator.score(jobs(people(3), AWE))) == 3
+    assert len(two.workers.ran) == 2
+
+
+def test_a_failed_rollout_is_known_and_says_nothing(session, people):
+    one = session()
+    one.workers.failures[AWE.id, "u001"] = ("outside", "the network is down")
+    with one as evaluator:
+        right, failed = evaluator.score(jobs(people(2), AWE))
+        assert len(right.diagnoses) == 16
+        assert (failed.diagnoses, failed.rollout.failure_kind) == ((), "outside")
+        evaluator.score(jobs(people(2), AWE))
+    assert len(one.workers.ran) == 2
+
+
+def test_what_is_known_is_found_without_paying(session, people):
+    users = people(3)
+    with session() as evaluator:
+        scored = evaluator.score(jobs(users[:2], AWE))
+        assert evaluator.known(AWE, users, lambda _: Span()) == scored
+        assert evaluator.known(AWE, users, lambda _: Span(periods=1)) == []
+        assert evaluator.known(RAG, users, lambda _: Span()) == []
+
+
+def test_a_rejected_policy_is_forgotten_but_for_its_diagnoses(session, people):
+    with session() as evaluator:
+        evaluator.score(jobs(people(1), AWE, RAG))
+        evaluator.forget(AWE)
+        forgotten, kept = evaluator.score(jobs(people(1), AWE, RAG))
+        assert forgotten.rollout.answers == ()
+        assert forgotten.diagnoses[0].stage is Stage.UTILIZATION
+        assert len(kept.rollout.answers) == 16
+
+
+def test_usage_is_added_up_by_role(session, people):
+    with session() as evaluator:
+        evaluator.score(jobs(people(2), AWE))
+        evaluator.spend("rewrite", Usage(1, 100, 10))
+        assert evaluator.usage == (
+            ("answer", Usage(32, 20, 2)),
+            ("rewrite", Usage(1, 100, 10)),
+        )
