@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from evolve.gym.rollout import World
+from evolve.gym.rollout import World, live
 from evolve.gym.sample import make_users
 from evolve.gym.users import User, users_of
 from evolve.lm.offline import OfflineLM
+from feedback.records import Rollout
+from policies.policy import ARCHITECTURES, seed_policy
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +25,14 @@ def offline_world() -> Callable[..., World]:
         return World(OfflineLM(), OfflineLM(), seed, **rounds)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def lived(sample_users, offline_world) -> dict[str, list[Rollout]]:
+    """Architecture to the rollouts of its seed by the sample users, in their order."""
+    return {
+        architecture: [
+            live(seed_policy(architecture), user, offline_world()) for user in sample_users
+        ]
+        for architecture in ARCHITECTURES
+    }
