@@ -25,6 +25,7 @@ class Standing:
 
     Attributes:
         generation: From 1.
+        spent: Rollouts spent, those that have only begun included.
         budget: Rollouts in all.
         best: Accuracy of the best version so far on the clusters that speak for it, or None.
         stages: Write, read and utilization failures of the current parent, or None.
@@ -33,6 +34,7 @@ class Standing:
     """
 
     generation: int
+    spent: float
     budget: int
     best: float | None
     stages: tuple[float, float, float] | None
@@ -44,7 +46,7 @@ class Standing:
         stages = "-" if self.stages is None else "/".join(f"{s:.2f}" for s in self.stages)
         return (
             f"generation {self.generation}  best so far {best}  write/read/utilization {stages}  "
-            f"versions {self.versions}  candidates {self.candidates}"
+            f"candidates {self.candidates}, accepted {self.versions - 1}"
         )
 
 
@@ -67,6 +69,9 @@ class Display(Protocol):
 class PlainDisplay:
     """Lines only: for files, pipes and CI."""
 
+    def __init__(self) -> None:
+        self._generation = 0
+
     def __enter__(self) -> Self:
         """Nothing to start."""
         return self
@@ -85,8 +90,11 @@ class PlainDisplay:
         print(line, flush=True)
 
     def standing(self, now: Standing) -> None:
-        """Only the log follows every step."""
+        """Print it once a generation; the log follows every step."""
         _log.debug("%s", now)
+        if now.generation != self._generation:
+            self._generation = now.generation
+            print(f"{now}, budget left {now.budget - now.spent:.0f} of {now.budget}", flush=True)
 
     def progress(self, lived: float, *, replayed: bool) -> None:
         """Nothing: a line a rollout is too many."""
@@ -99,15 +107,15 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """Lines above two that change: where the run stands, and the budget with the time left."""
+    """Lines above others that change: where the run stands, and the budget with the time left."""
 
     def __init__(self) -> None:
         from rich.live import Live
 
-        self._live = Live(get_renderable=self._render, refresh_per_second=4)
         self._now: Standing | None = None
         self._lived = 0.0
         self._pace = Pace()
+        self._live = Live(get_renderable=self._render, refresh_per_second=4)  # renders at once
 
     def __enter__(self) -> Self:
         """Start the bar."""
@@ -126,7 +134,7 @@ class LiveDisplay:
     def say(self, line: str) -> None:
         """Print the line above the bar and log it."""
         _log.info("%s", line)
-        self._live.console.print(line, markup=False, highlight=False)
+        self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def standing(self, now: Standing) -> None:
         """Change the upper line."""
@@ -162,7 +170,7 @@ class LiveDisplay:
             Text(f"budget left {left:.0f} of {now.budget} rollouts"),
             Text(f"time left {_clock(self._pace.seconds(left))}"),
         )
-        return Group(Text(str(now), no_wrap=True, overflow="ellipsis"), grid)
+        return Group(Text(str(now)), grid)
 
 
 class Pace:

@@ -221,6 +221,7 @@ class Evolution:
         setup.display.standing(
             Standing(
                 generation=self._generation,
+                spent=float(setup.evaluator.ledger.spent),
                 budget=setup.plan.budget,
                 best=sum(gate.values()) / len(gate) if gate else of_train,
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),

@@ -1,0 +1,88 @@
+"""What is shown: plain lines into files, lines above a bar on a terminal."""
+
+import dataclasses
+import io
+
+import pytest
+from rich.console import Console
+
+from evolve.display import LiveDisplay, Pace, PlainDisplay, Standing, make_display
+from evolve.tables import Table
+
+NOW = Standing(
+    generation=3,
+    spent=14.2,
+    budget=60,
+    best=0.4123,
+    stages=(0.5, 0.1, 0.05),
+    versions=2,
+    candidates=4,
+)
+TABLE = Table("Numbers", ("name", "value"), (("one", "1"),))
+
+
+def test_where_a_run_stands_in_words():
+    assert str(NOW) == (
+        "generation 3  best so far 0.412  write/read/utilization 0.50/0.10/0.05  "
+        "candidates 4, accepted 1"
+    )
+    unknown = Standing(1, 6.0, 60, None, None, 1, 0)
+    assert "best so far -  write/read/utilization -  candidates 0" in str(unknown)
+
+
+def test_lines_only_where_there_is_no_terminal(capsys):
+    with make_display() as display:
+        assert isinstance(display, PlainDisplay)
+        display.say("a [bold]line[/bold]")
+        display.standing(NOW)
+        display.standing(dataclasses.replace(NOW, candidates=5))
+        display.progress(12, replayed=False)
+        display.tables([TABLE])
+    assert capsys.readouterr().out == (
+        f"a [bold]line[/bold]\n{NOW}, budget left 46 of 60\n\nNumbers\nname  value\none       1\n\n"
+    )
+
+
+@pytest.fixture
+def rendered():
+    def render(display, width=80):
+        console = Console(file=io.StringIO(), width=width, color_system=None)
+        console.print(display._render())
+        return console.file.getvalue()
+
+    return render
+
+
+@pytest.mark.parametrize("width", [50, 80, 140])
+def test_the_bar_tells_all_whatever_the_width(rendered, width):
+    display = LiveDisplay()
+    assert rendered(display).strip() == ""
+    display.standing(NOW)
+    display.progress(12.4, replayed=False)
+    shown = rendered(display, width)
+    assert all(len(line) <= width for line in shown.splitlines())
+    words = shown.replace("\n", " ").split()
+    assert {"0.412", "0.50/0.10/0.05", "4,", "48", "60", "-:--"} <= set(words)
+    assert width < 80 or "budget left 48 of 60 rollouts time left -:--" in shown
+
+
+def test_the_pace_is_that_of_rollouts_that_were_lived_not_replayed():
+    pace = Pace()
+    assert pace.seconds(10) is None
+    for lived in range(1, 6):
+        pace.add(lived, 100.0 + 0.01 * lived, replayed=True)
+    assert pace.seconds(10) is None
+    pace.add(6, 102.05, replayed=False)
+    pace.add(7, 104.05, replayed=False)
+    assert pace.seconds(10) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.4, "0:00"), (59.6, "1:00"), (754, "12:34"), (3725, "1:02:05")]
+)
+def test_time_left(rendered, seconds, shown):
+    display = LiveDisplay()
+    display.standing(NOW)
+    display._pace.add(0, 0.0, replayed=False)
+    display._pace.add(60, seconds, replayed=False)
+    assert rendered(display).rstrip().endswith(f"time left {shown}")

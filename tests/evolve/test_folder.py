@@ -1,0 +1,99 @@
+"""Files of a run folder: whole, by name, and swept of what a kill left."""
+
+import json
+import logging
+
+import pytest
+
+from evolve.folder import RunFolder, logging_to
+from evolve.optimize.archive import Version
+from evolve.optimize.base import Verdict
+from feedback.digest import Feedback
+from policies.errors import RunFolderError
+from policies.policy import Lineage, read_policy, seed_policy
+
+SEED = seed_policy("awe")
+CANDIDATE = SEED.derive(
+    settings={"top_k": 7}, name="awe-gen-003.1", lineage=Lineage((SEED.id,), 3, "search", "f", "r")
+)
+
+
+def verdict(candidate, accepted=False):
+    return Verdict(
+        candidate.id, SEED.id, candidate.settings, "search", accepted, "gate", "why", 0.125, 900.0
+    )
+
+
+def test_a_candidate_is_kept_with_its_verdict(tmp_path):
+    RunFolder(tmp_path / "run").write_candidate("gen-003.1", CANDIDATE, verdict(CANDIDATE))
+    (path,) = (tmp_path / "run").rglob("*.*")
+    assert path.name == f"gen-003.1-{CANDIDATE.short_id}.yaml"
+    kept = read_policy(path)
+    assert (kept.id, kept.lineage) == (CANDIDATE.id, CANDIDATE.lineage)
+    assert kept.scores == {
+        "accepted": False,
+        "stage": "gate",
+        "reason": "why",
+        "minibatch_difference": 0.125,
+        "tokens_per_answer": 900.0,
+    }
+
+
+def test_a_candidate_that_is_its_parent_is_no_file(tmp_path):
+    RunFolder(tmp_path).write_candidate("gen-001.0", SEED, verdict(SEED))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_accepted_and_best_policies(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.write_version(Version(CANDIDATE, {"u1": 1.0, "u2": 0.25}))
+    folder.write_best(CANDIDATE, {"split": "test"})
+    accepted = read_policy(tmp_path / "run" / "policies" / f"gen-003-{CANDIDATE.short_id}.yaml")
+    assert accepted.scores == {"split": "gate", "n": 2, "accuracy": 0.625}
+    assert read_policy(tmp_path / "run" / "best.yaml").scores == {"split": "test"}
+    assert folder.name == "run"
+
+
+def test_feedback_and_summary(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_feedback(3, Feedback(SEED.id, {}, (), {}, {}, "# What failed\n"))
+    folder.write_summary({"name": "Zoë"})
+    assert (tmp_path / "feedback" / "gen-003.md").read_text() == "# What failed\n"
+    assert json.loads((tmp_path / "summary.json").read_text()) == {"name": "Zoë"}
+
+
+def test_what_a_kill_left_is_swept(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_best(SEED, {})
+    (tmp_path / "policies").mkdir()
+    for half in (".best.yaml.12.tmp", "policies/.gen-001-1234.yaml.12.tmp"):
+        (tmp_path / half).write_text("half")
+    folder.sweep()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["best.yaml"]
+
+
+def test_a_file_that_cannot_be_written(tmp_path):
+    (tmp_path / "policies").write_text("in the way")
+    with pytest.raises(
+        RunFolderError, match=r"policies/gen-003.* cannot be .*; free space or mend"
+    ):
+        RunFolder(tmp_path).write_version(Version(CANDIDATE, {"u1": 1.0}))
+
+
+def test_the_log_is_the_folders_own(tmp_path):
+    log = logging.getLogger("evolve")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with logging_to(tmp_path / name):
+            log.debug("in %s", name)
+    log.warning("nowhere")
+    for name in ("one", "two"):
+        (line,) = (tmp_path / name / "run.log").read_text().splitlines()
+        assert line.endswith(f" DEBUG in {name}")
+    assert log.handlers == []
+
+
+def test_a_log_that_cannot_be_opened(tmp_path):
+    (tmp_path / "run.log").mkdir()
+    with pytest.raises(RunFolderError, match="logs to its folder"), logging_to(tmp_path):
+        raise AssertionError("not reached")
