@@ -20,7 +20,7 @@ from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
 from feedback.records import Stage
 from feedback.scores import score
-from policies.errors import BudgetExhaustedError, PolicyFileError
+from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
 
 PER_GENERATION = 2  # candidates proposed side by side from one parent
@@ -96,7 +96,7 @@ class Evolution:
         block = setup.field.minibatch(len(self.archive.versions) - 1)
         jobs = [Job(parent, user, setup.field.span(user)) for user in block]
         of_parent = setup.evaluator.score(jobs)
-        feedback = self._feedback(parent)
+        feedback = self._feedback(parent, of_parent)
         self._show(of_parent)
         proposed = [self._propose(parent, feedback, place) for place in range(PER_GENERATION)]
         candidates = [candidate for candidate in proposed if candidate is not None]
@@ -193,7 +193,7 @@ class Evolution:
             f"{candidate.name} {policy.short_id} {verdict.operator}: {outcome}, {verdict.reason}"
         )
 
-    def _feedback(self, parent: Policy) -> Feedback:
+    def _feedback(self, parent: Policy, of_parent: Sequence[Scored]) -> Feedback:
         """What all train rollouts of the parent say."""
         setup = self._setup
         users = {user.id: user for block in setup.field.minibatches for user in block}
@@ -206,6 +206,12 @@ class Evolution:
             for scored in self._trials.known(parent, list(users.values()))
             if scored.rollout.failure is None
         ]
+        if not any(case.diagnoses for case in cases):
+            reason = of_parent[0].rollout.failure
+            raise AllFailedError(
+                f"A run learns from what its policies live through, but every rollout of "
+                f"{parent.name} failed ({reason}); mend the cause, then begin a new run."
+            )
         feedback = build_feedback(parent, cases)
         setup.folder.write_feedback(self._generation, feedback)
         return feedback

@@ -46,29 +46,32 @@ class Outcome:
     """What a run found.
 
     Attributes:
-        tested: ``seed``, ``best``, ``native`` and ``none`` to how they did on test users.
+        tested: ``seed``, ``best``, ``native`` and ``none`` to how they did on test users, without
+            those of which every rollout failed.
         gain: Memory score of best less that of seed on test users, with its interval over
             clusters; None where it is undefined.
         shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
-        clusters: Number of test clusters (users, or users' questions under a time split).
+        failure: Why seed or best could not be compared, where one is left out.
     """
 
     tested: Mapping[str, Tested]
     gain: Interval | None
     shrinkage: float | None
-    clusters: int
+    failure: str | None = None
 
     @property
     def line(self) -> str:
         """The run's last word."""
+        if self.failure is not None:
+            return (
+                f"test users: seed and best cannot be compared, all rollouts of one failed: "
+                f"{self.failure}"
+            )
         seed, best = self.tested["seed"].scores, self.tested["best"].scores
         users = len({d.user for d in self.tested["best"].diagnoses})
         people = f"n = {best.n} answers of {users} user{'s' * (users != 1)}"
         if self.tested["seed"].policy.id == self.tested["best"].policy.id:
-            return (
-                f"test users: no version was accepted, the seed stays, "
-                f"memory score {_shown(seed.memory)}, {people}"
-            )
+            return f"test users: the seed stays, memory score {_shown(seed.memory)}, {people}"
         return (
             f"test users: memory score seed {_shown(seed.memory)} → best {_shown(best.memory)}, "
             f"{_interval(self.gain)}, {people}"
@@ -100,16 +103,20 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
     }
     evaluator.score([job for group in jobs.values() for job in group])
     bounds = evaluator.bounds(plan.test)
-    tested = {}
+    tested, failures = {}, []
     for name, group in jobs.items():
-        scored = [s for s in evaluator.score(group) if s.rollout.failure is None]
+        scored = evaluator.score(group)
         diagnoses = tuple(field.select((d for s in scored for d in s.diagnoses), "test"))
         if diagnoses:
-            lived = None if name == "none" else tokens_per_answer(s.rollout for s in scored)
-            tested[name] = Tested(policies[name], diagnoses, score(diagnoses, bounds), lived)
+            lived = [s.rollout for s in scored if s.rollout.failure is None]
+            tokens = None if name == "none" else tokens_per_answer(lived)
+            tested[name] = Tested(policies[name], diagnoses, score(diagnoses, bounds), tokens)
+        elif name in {"seed", "best"}:
+            failures.append(str(scored[0].rollout.failure))
+    if failures:
+        return Outcome(tested, None, None, failures[0])
     gain = memory_gain(tested["seed"].diagnoses, tested["best"].diagnoses, bounds, field, seed)
-    clusters = len({field.cluster_of(d) for d in tested["best"].diagnoses})
-    return Outcome(tested, gain, _shrinkage(archive, field, tested), clusters)
+    return Outcome(tested, gain, _shrinkage(archive, tested))
 
 
 def memory_gain(
@@ -191,7 +198,7 @@ def _cluster_sums(
     return sums
 
 
-def _shrinkage(archive: Archive, field: Field, tested: Mapping[str, Tested]) -> float | None:
+def _shrinkage(archive: Archive, tested: Mapping[str, Tested]) -> float | None:
     if archive.best() is archive.versions[0]:
         return None
     return shrinkage(

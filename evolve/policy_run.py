@@ -164,16 +164,15 @@ def _words_of(users: tuple[User, ...]) -> list[str]:
 
 
 def _write(setup: Setup, evolution: Evolution, outcome: Outcome) -> None:
-    best = outcome.tested["best"]
-    gain = outcome.gain
-    scores = {
-        "split": "test",
-        "n": best.scores.n,
-        "memory": best.scores.memory,
-        "accuracy": best.scores.accuracy,
-        "gain": None if gain is None else [gain.mean, gain.low, gain.high],
-        "model": setup.evaluator.spec.model,
-    }
+    scores: dict[str, object] = {"split": "test", "model": setup.evaluator.spec.model}
+    best, gain = outcome.tested.get("best"), outcome.gain
+    if best is not None:
+        scores |= {
+            "n": best.scores.n,
+            "memory": best.scores.memory,
+            "accuracy": best.scores.accuracy,
+            "gain": None if gain is None else [gain.mean, gain.low, gain.high],
+        }
     setup.folder.write_best(evolution.archive.best().policy, scores)
     setup.folder.write_summary(
         summarize(outcome, evolution.archive, setup.evaluator, setup.plan, evolution.reason)

@@ -9,7 +9,8 @@ MnemotuneError
 │   ├── ConfigError            options that contradict each other or lie outside their range
 │   ├── BudgetTooSmallError    the budget does not buy one full proposal
 │   ├── RunFolderError         a run folder that is in use, of another schema, or of another run
-│   └── LostProcessError       a process that lived rollouts was ended from outside
+│   ├── LostProcessError       a process that lived rollouts was ended from outside
+│   └── AllFailedError         every rollout that a run would learn from failed
 ├── BudgetExhaustedError   the ledger has no room for a reservation; ends a run, never a crash
 ├── RunStoppedError        the user asked a run to stop; all that was done is in its journal
 ├── RejectedTextError      a rewritten text breaks a rule; recorded, never repaired
@@ -55,6 +56,10 @@ class RunFolderError(UserError):
 
 class LostProcessError(UserError):
     """One of a run's processes was ended from outside, most often for lack of memory."""
+
+
+class AllFailedError(UserError):
+    """Every rollout that a run would learn from failed, so there is nothing to learn."""
 
 
 class BudgetExhaustedError(MnemotuneError):

@@ -3,14 +3,19 @@
 import copy
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from evolve.budget import Ledger
+from evolve.evaluate import Evaluator
 from evolve.gym.people import Choice, Period, Question, Session, User
+from evolve.journal import FILE, Journal
 from evolve.lm.base import Completion, Request, count_tokens
-from evolve.workers import BoundTask, LiveTask
+from evolve.workers import BoundTask, LiveTask, WorldSpec
 from feedback.records import Answer, Rollout, StateProbe, Usage
 
 Json = list[dict[str, object]]
@@ -289,3 +294,20 @@ class ScriptedLM:
 def scripted() -> Callable[[Callable[[Request], str]], ScriptedLM]:
     """Makes a model that answers with what a function says; what that raises, it raises."""
     return ScriptedLM
+
+
+@pytest.fixture
+def evaluator_on(tmp_path) -> Iterator[Callable[..., Evaluator]]:
+    """Makes evaluators with these workers, on a journal that a later one of the test resumes."""
+    with ExitStack() as stack:
+
+        def make(workers, budget=1000, stopping=lambda: False) -> Evaluator:
+            stack.close()
+            folder = tmp_path / "run"
+            resume = (folder / FILE).exists()
+            journal = stack.enter_context(Journal(folder, {}, resume=resume))
+            spec = WorldSpec("offline", 0, 1, 2)
+            ledger = Ledger(Fraction(budget))
+            return Evaluator(journal, ledger, workers, spec, stopping, lambda lived: None)
+
+        yield make

@@ -1,0 +1,172 @@
+"""A candidate passes the minibatch, then the gate, or is rejected with its reason."""
+
+import pytest
+
+from evolve.evaluate import Job
+from evolve.field import split_by_periods, split_by_users
+from evolve.gym.rollout import World
+from evolve.lm.offline import OfflineLM
+from evolve.optimize.gate import candidate_level
+from evolve.plan import Plan, make_plan
+from evolve.trial import Trials
+from policies.policy import Lineage, seed_policy
+
+PARENT = seed_policy("awe")
+CANDIDATE = PARENT.derive(settings={"top_k": 7}, lineage=Lineage((PARENT.id,), 1, "search"))
+OTHER = PARENT.derive(settings={"top_k": 8}, lineage=Lineage((PARENT.id,), 1, "search"))
+
+
+def half(user, period, question):
+    return question % 2 == 0
+
+
+def always(user, period, question):
+    return True
+
+
+@pytest.fixture
+def trial(people, scripted_workers, evaluator_on):
+    """A trial of ``CANDIDATE``, of which the parent is right on half of the questions."""
+
+    class Trial:
+        def __init__(self):
+            self.workers = scripted_workers()
+            self.workers.right = {PARENT.id: half, CANDIDATE.id: always}
+            self.field = split_by_users(people(24), 0)
+            self.budget, self.candidates = 1000, 2
+
+        def judge(self, candidate=CANDIDATE):
+            self.evaluator = evaluator_on(self.workers, self.budget)
+            plan = Plan(self.budget, 0, (), self.candidates)
+            self.trials = Trials(self.evaluator, self.field, plan)
+            return self.again(candidate)
+
+        def again(self, candidate):
+            block, span = self.field.minibatch(0), self.field.span
+            self.evaluator.score([Job(p, u, span(u)) for p in (PARENT, candidate) for u in block])
+            return self.trials.judge(candidate, PARENT, block)
+
+    return Trial()
+
+
+def test_a_better_candidate_is_accepted_at_the_first_look_that_shows_it(trial):
+    judged = trial.judge()
+    verdict = judged.verdict
+    assert (verdict.accepted, verdict.stage) == (True, "gate")
+    assert (verdict.candidate, verdict.parent) == (CANDIDATE.id, PARENT.id)
+    assert (verdict.operator, verdict.settings) == ("search", CANDIDATE.settings)
+    assert verdict.minibatch_difference == 0.5
+    assert verdict.tokens_per_answer == 11 / 16
+    gate = [user.id for user in trial.field.gate[:4]]
+    assert judged.candidate == dict.fromkeys(gate, 1.0)
+    assert judged.parent == dict.fromkeys(gate, 0.5)
+    assert trial.evaluator.ledger.spent == 2 * (8 + 4)
+
+
+def test_one_that_is_no_better_on_the_minibatch_never_reaches_the_gate(trial):
+    trial.workers.right[CANDIDATE.id] = half
+    judged = trial.judge()
+    assert (judged.verdict.accepted, judged.verdict.stage) == (False, "minibatch")
+    assert judged.verdict.reason == "mean paired difference +0.0000 on 8 minibatch clusters"
+    assert (judged.candidate, judged.parent) == ({}, {})
+    assert trial.evaluator.ledger.spent == 2 * 8
+    assert trial.trials.over is None
+
+
+def test_one_that_gains_on_train_users_alone_is_rejected_at_the_gate(trial):
+    train = {user.id for user in trial.field.minibatch(0)}
+    trial.workers.right[CANDIDATE.id] = lambda u, p, q: u in train or half(u, p, q)
+    verdict = trial.judge().verdict
+    assert (verdict.accepted, verdict.stage) == (False, "gate")
+    assert "mean difference +0.0000" in verdict.reason
+
+
+def test_the_level_is_that_of_the_plan_and_no_more_than_its_candidates_reach_the_gate(trial):
+    train = {user.id for user in trial.field.minibatch(0)}
+    for policy in (CANDIDATE, OTHER):
+        trial.workers.right[policy.id] = lambda u, p, q: u in train or half(u, p, q)
+    trial.candidates = 1
+    trial.judge()
+    assert trial.trials.over == "the level of the run is spent on 1 candidate"
+    spent = trial.evaluator.ledger.spent
+    verdict = trial.again(OTHER).verdict
+    assert (verdict.accepted, verdict.stage) == (False, "minibatch")
+    assert verdict.reason.endswith("clusters, but the level of the run is spent on 1 candidate")
+    assert trial.evaluator.ledger.spent == spent + 8
+
+
+def test_a_pair_that_failed_outside_is_dropped_on_both_sides(trial):
+    block, gate = trial.field.minibatch(0), trial.field.gate
+    trial.workers.failures = {
+        (PARENT.id, block[0].id): ("outside", "down"),
+        (CANDIDATE.id, block[1].id): ("outside", "down"),
+        (PARENT.id, gate[0].id): ("outside", "down"),
+        (CANDIDATE.id, gate[2].id): ("outside", "down"),
+    }
+    judged = trial.judge()
+    assert judged.verdict.accepted
+    assert judged.verdict.minibatch_difference == 0.5
+    assert gate[0].id in judged.candidate
+    assert gate[0].id not in judged.parent
+    assert gate[2].id not in judged.candidate
+    assert len(judged.candidate.keys() & judged.parent.keys()) == 4
+
+
+def test_nothing_can_be_said_where_every_pair_failed(trial):
+    trial.workers.failures = {
+        (PARENT.id, user.id): ("outside", "down") for user in trial.field.minibatch(0)
+    }
+    verdict = trial.judge().verdict
+    assert (verdict.stage, verdict.minibatch_difference) == ("minibatch", None)
+    assert not verdict.accepted
+
+
+@pytest.mark.parametrize("place", ["minibatch", "gate"])
+def test_a_policys_own_failure_rejects_it_with_its_reason(trial, place):
+    users = trial.field.minibatch(0) if place == "minibatch" else trial.field.gate
+    trial.workers.failures[CANDIDATE.id, users[3].id] = ("policy", "the context is too long")
+    judged = trial.judge()
+    assert (judged.verdict.accepted, judged.verdict.stage) == (False, "failed")
+    assert judged.verdict.reason == "the context is too long"
+    assert (judged.candidate, judged.parent) == ({}, {})
+
+
+def test_where_the_budget_ends_at_the_gate_what_was_judged_decides(trial):
+    trial.workers.right[CANDIDATE.id] = lambda u, p, q: (
+        half(u, p, q) or (int(u[1:]) + p + q) % 8 == 1
+    )
+    trial.budget = 2 * 8 + 2 * 4 + 1
+    verdict = trial.judge().verdict
+    assert verdict.stage == "gate"
+    assert "after 4 clusters" in verdict.reason
+    assert verdict.reason.endswith("at most 0.05")  # all of the level, as no look comes after
+    assert trial.evaluator.ledger.spent == 24
+
+
+def test_where_not_even_a_look_is_paid_nothing_is_accepted(trial):
+    trial.budget = 2 * 8 + 7
+    verdict = trial.judge().verdict
+    assert (verdict.accepted, verdict.stage) == (False, "gate")
+    assert verdict.reason == "only 0 clusters could be judged on both sides, 4 are needed"
+
+
+def test_by_time_the_gate_costs_nothing_more_and_its_clusters_are_questions(trial, people):
+    trial.field = split_by_periods(people(4, periods=8, questions=4))
+    judged = trial.judge()
+    assert judged.verdict.accepted
+    assert len(judged.candidate) == 16
+    assert set(judged.candidate.values()) == {1.0}
+    assert set(judged.parent.values()) == {0.0, 1.0}
+    assert len(trial.workers.ran) == 8
+    trial.workers.right[OTHER.id] = lambda u, p, q: half(u, p, q) or p < 4
+    verdict = trial.again(OTHER).verdict
+    assert (verdict.accepted, verdict.stage) == (False, "gate")
+
+
+def test_the_plans_level_lets_a_perfect_candidate_pass(trial, people):
+    world = World(OfflineLM(), OfflineLM(), 0)
+    field, plan = make_plan(60, [split_by_users(people(12), 0)], world, native=False)
+    assert candidate_level(plan.candidates) == 0.1 / plan.candidates
+    trial.field, trial.candidates = field, plan.candidates
+    trial.workers.right[PARENT.id] = lambda *_: False
+    assert trial.judge().verdict.accepted
