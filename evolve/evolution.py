@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 from evolve.display import Display, Standing
 from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field
 from evolve.folder import RunFolder
+from evolve.gym.rollout import share
+from evolve.gym.users import User
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.plan import Plan
@@ -96,6 +99,8 @@ class Evolution:
         block = setup.field.minibatch(len(self.archive.versions) - 1)
         jobs = [Job(parent, user, setup.field.span(user)) for user in block]
         of_parent = setup.evaluator.score(jobs)
+        if self._minibatch_cost(block) > setup.evaluator.ledger.left:
+            raise BudgetExhaustedError("the next minibatch costs more than is left")
         feedback = self._feedback(parent, of_parent)
         self._show(of_parent)
         proposed = [self._propose(parent, feedback, place) for place in range(PER_GENERATION)]
@@ -110,6 +115,11 @@ class Evolution:
             self._show(of_parent)
         if len(affordable) < len(candidates):
             raise BudgetExhaustedError("the next minibatch costs more than is left")
+
+    def _minibatch_cost(self, block: Sequence[User]) -> Fraction:
+        """What a new candidate is charged on the minibatch."""
+        world, span = self._setup.evaluator.spec.build(), self._setup.field.span
+        return sum((share(user, world, span(user)) for user in block), start=Fraction(0))
 
     def _pay_minibatch(self, candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
         """Score a candidate on the minibatch, all of its generation at once where that is paid."""

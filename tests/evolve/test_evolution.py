@@ -1,0 +1,232 @@
+"""Generations: each candidate is judged or turned down once, and why a run ends."""
+
+import json
+
+import pytest
+
+from evolve.display import PlainDisplay
+from evolve.evolution import FREE_IN_A_ROW, Evolution, Setup
+from evolve.field import split_by_users
+from evolve.folder import RunFolder
+from evolve.journal import FILE
+from evolve.lm.meter import Meter
+from evolve.lm.offline import OfflineLM
+from evolve.optimize.archive import Archive, Version
+from evolve.optimize.base import Proposal, RejectedRewriteError
+from evolve.plan import Plan
+from evolve.proposals import Proposals
+from policies.errors import AllFailedError
+from policies.policy import read_policy, seed_policy
+
+SEED = seed_policy("awe")
+
+
+def setting(value):
+    return Proposal("search", settings={"top_k": value})
+
+
+def good_to(share):
+    """Right on a share of the questions, in eighths."""
+    return lambda user, period, question: question < share
+
+
+class Run:
+    """One process's life of an evolution, in which ``top_k`` says how good a policy is."""
+
+    def __init__(self, evolution, workers, contexts):
+        self.evolution, self.workers, self.contexts = evolution, workers, contexts
+        self.error = None
+        try:
+            evolution.run()
+        except BaseException as error:
+            self.error = error
+
+    @property
+    def stages(self):
+        return [verdict.stage for verdict in self.evolution.verdicts]
+
+    @property
+    def accepted(self):
+        return [v.policy.settings["top_k"] for v in self.evolution.archive.versions]
+
+
+@pytest.fixture
+def run(tmp_path, people, scripted_workers, evaluator_on):
+    """Evolves the seed by scripted proposals; the last one is repeated."""
+
+    def make(*script, budget=1000, candidates=10, good=None, lives=None, fails=None, users=24):
+        workers = scripted_workers()
+        workers.lives = lives
+        workers.right = {SEED.id: good_to(2)}
+        for value in range(1, 31):
+            policy = SEED.derive(settings={"top_k": value})
+            workers.right[policy.id] = good_to((good or {}).get(value, 2))
+        workers.failures = fails or {}
+        field = split_by_users(people(users, periods=4, questions=8), 0)
+        contexts = []
+
+        class Scripted:
+            def propose(self, context):
+                contexts.append(context)
+                proposal = script[min(len(contexts) + past, len(script)) - 1]
+                if isinstance(proposal, Exception):
+                    raise proposal
+                return proposal
+
+            def observe(self, verdict):
+                pass
+
+        evaluator = evaluator_on(workers, budget)
+        journaled = (tmp_path / "run" / FILE).read_text().splitlines()
+        past = sum(json.loads(line)["kind"] == "proposal" for line in journaled)
+        setup = Setup(
+            evaluator,
+            Proposals(Scripted(), Meter(OfflineLM()), evaluator),
+            field,
+            Plan(budget, 0, (), candidates),
+            RunFolder(tmp_path / "run"),
+            PlainDisplay(),
+            0,
+        )
+        return Run(Evolution(setup, Archive((Version(SEED, {}),))), workers, contexts)
+
+    return make
+
+
+def test_better_candidates_become_versions_and_parents(run, tmp_path):
+    script = [setting(value) for value in (11, 12, 13, 14)]
+    one = run(*script, candidates=2, good={12: 4, 14: 7})
+    assert one.stages == ["minibatch", "gate", "minibatch", "gate"]
+    assert one.accepted == [10, 12, 14]
+    twelve = one.evolution.verdicts[1].candidate
+    assert [verdict.parent for verdict in one.evolution.verdicts] == [SEED.id] * 2 + [twelve] * 2
+    lineage = one.evolution.archive.versions[2].policy.lineage
+    assert (lineage.parents, lineage.generation, lineage.operator) == ((twelve,), 2, "search")
+    assert lineage.run == "run"
+    files = sorted(path.name for path in (tmp_path / "run" / "policies").iterdir())
+    assert [name[:7] for name in files] == ["gen-001", "gen-002"]
+    assert read_policy(tmp_path / "run" / "policies" / files[0]).id == twelve
+    assert len(list((tmp_path / "run" / "candidates").iterdir())) == 4
+
+
+def test_candidates_of_one_generation_have_one_parent_and_one_feedback(run):
+    one = run(setting(11), setting(12), setting(13), setting(14), candidates=2, good={11: 8})
+    first, second, third, *_ = one.contexts
+    assert first.parent.id == second.parent.id == SEED.id
+    assert first.feedback == second.feedback
+    assert first.seed != second.seed
+    assert third.parent.settings["top_k"] == 11
+    assert third.last_verdict == one.evolution.verdicts[1]
+    assert [len(context.versions) for context in (first, second, third)] == [1, 1, 2]
+
+
+def test_equal_to_one_already_judged_costs_nothing(run):
+    one = run(setting(11), setting(11), setting(10), Proposal("search"), setting(11))
+    assert one.stages[:4] == ["duplicate", "minibatch", "duplicate", "duplicate"]
+    assert one.evolution.verdicts[0].reason == "equal to a policy judged already"
+    assert len(one.workers.ran) == 2 * 8
+
+
+def test_a_proposer_that_repeats_itself_ends_the_run(run):
+    one = run(setting(11))
+    assert one.stages.count("minibatch") == 1
+    assert one.stages.count("duplicate") == FREE_IN_A_ROW + 1
+    assert one.evolution.reason == f"none of the last {FREE_IN_A_ROW + 1} proposals could be judged"
+
+
+def test_a_text_that_breaks_a_rule_is_recorded_with_its_reason(run, tmp_path):
+    broken = Proposal("rewrite:memory_types", {"memory_types": "- a: b\n"})
+    one = run(RejectedRewriteError("it holds a value", broken), setting(11), setting(11))
+    verdict = one.evolution.verdicts[0]
+    assert (verdict.stage, verdict.reason) == ("text", "it holds a value")
+    assert (verdict.operator, verdict.parent) == ("rewrite:memory_types", SEED.id)
+    (path,) = (tmp_path / "run" / "candidates").glob("gen-001.0-*.yaml")
+    kept = read_policy(path)
+    assert kept.texts["memory_types"] == "- a: b\n"
+    assert kept.scores["reason"] == "it holds a value"
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        Proposal("search", settings={"top_k": 99}),
+        Proposal("rewrite:write_prompt", {"write_prompt": "Without any placeholder."}),
+    ],
+)
+def test_a_proposal_that_makes_no_policy_is_rejected(run, proposal):
+    one = run(proposal, setting(11), setting(11))
+    assert one.error is None
+    assert (one.evolution.verdicts[0].stage, one.evolution.verdicts[0].candidate) == (
+        "text", SEED.id,
+    )  # fmt: skip
+
+
+def test_the_level_ends_a_run(run):
+    one = run(*(setting(value) for value in range(11, 20)), candidates=2, good={11: 8, 12: 8})
+    assert one.evolution.reason == "the level of the run is spent on 2 candidates"
+    assert len(one.evolution.verdicts) == 2
+
+
+@pytest.mark.parametrize(
+    ("budget", "stages"),
+    [
+        (8 * 3 + 7, ["minibatch"] * 2),
+        (8 * 4 + 5, ["minibatch"] * 2 + ["budget", "minibatch"]),
+        (8 * 5, ["minibatch"] * 4),
+    ],
+)
+def test_the_budget_ends_a_run_and_is_never_exceeded(run, budget, stages):
+    one = run(*(setting(value) for value in range(11, 30)), budget=budget)
+    assert one.stages == stages
+    assert one.evolution.reason == (
+        "the budget is spent: the next minibatch costs more than is left"
+    )
+    assert len(one.workers.ran) == budget // 8 * 8
+    assert len(one.contexts) == len(stages)
+
+
+def test_a_new_parent_that_cannot_be_scored_ends_the_run(run):
+    budget = 6 * 3 + 8 + 5
+    one = run(*(setting(n) for n in (11, 12)), budget=budget, good={11: 8}, users=54)
+    assert one.accepted == [10, 11]
+    assert one.evolution.reason == "the budget is spent: 6.00 asked, 5.00 left"
+
+
+def test_feedback_is_kept_for_people(run, tmp_path):
+    run(setting(11))
+    first = tmp_path / "run" / "feedback" / "gen-001.md"
+    assert SEED.id in first.read_text() or SEED.short_id in first.read_text()
+
+
+def test_a_rejected_candidate_leaves_no_transcript_in_memory(run):
+    one = run(setting(11), setting(12), candidates=3, good={12: 8})
+    kept = {
+        key[0]
+        for key, scored in one.evolution._setup.evaluator._known.items()
+        if scored.rollout.answers
+    }
+    assert kept == {version.policy.id for version in one.evolution.archive.versions}
+
+
+def test_nothing_to_learn_where_every_rollout_of_the_parent_failed(run, people):
+    fails = {(SEED.id, user.id): ("policy", "too long") for user in people(24)}
+    one = run(setting(11), fails=fails)
+    assert isinstance(one.error, AllFailedError)
+    assert "every rollout of awe-seed failed (too long)" in str(one.error)
+
+
+@pytest.mark.parametrize("lives", range(0, 60, 7))
+def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, lives):
+    script = [setting(value) for value in (11, 12, 11, 14, 15, 16)]
+    how = {"candidates": 3, "good": {12: 4, 14: 7}, "budget": 90}
+    path = tmp_path / "run" / FILE
+    whole = run(*script, **how)
+    journal, verdicts = path.read_bytes(), whole.evolution.verdicts
+    path.unlink()
+    first = run(*script, **how, lives=lives)
+    assert isinstance(first.error, killed)
+    second = run(*script, **how)
+    assert path.read_bytes() == journal
+    assert second.evolution.verdicts == verdicts
+    assert second.evolution.reason == whole.evolution.reason
+    assert first.workers.ran + second.workers.ran == whole.workers.ran
