@@ -1,0 +1,177 @@
+"""The end of a run: test users are scored once, from what was set aside."""
+
+from fractions import Fraction
+
+import pytest
+
+from evolve.evolution import Evolution, Setup
+from evolve.field import split_by_periods, split_by_users
+from evolve.finish import Outcome, finish, memory_gain, summarize
+from evolve.optimize.archive import Archive, Version
+from evolve.optimize.base import Verdict
+from evolve.plan import Plan
+from evolve.report_tables import closing_tables
+from evolve.tables import plain
+from feedback.records import Diagnosis, Stage
+from policies.policy import seed_policy
+
+SEED = seed_policy("awe")
+BEST = SEED.derive(settings={"top_k": 7})
+GATE = ("g1", "g2", "g3", "g4")
+ARCHIVE = Archive((Version(SEED, dict.fromkeys(GATE, 0.25)), Version(BEST, dict.fromkeys(GATE, 1))))
+
+
+@pytest.fixture
+def ended(people, scripted_workers, evaluator_on):
+    """A run that accepted ``BEST``; the seed is right on a quarter of the test users' answers."""
+
+    class Ended:
+        def __init__(self):
+            self.workers = scripted_workers()
+            self.workers.right[SEED.id] = lambda u, p, q: q == 0
+            self.workers.right[BEST.id] = lambda u, p, q: q <= int(u[1:]) % 2 + 1
+            self.field = split_by_users(people(24), 0)
+            self.archive = ARCHIVE
+
+        def __call__(self) -> Outcome:
+            share = Fraction(16, 42)  # of ``none``, which only answers
+            self.evaluator = evaluator_on(self.workers, budget=4 * (3 + share))
+            self.plan = Plan(60, 4 * (3 + share), self.field.test[:4], 2)
+            return finish(self.evaluator, self.field, self.plan, self.archive, 0)
+
+    return Ended()
+
+
+def test_seed_best_native_and_none_on_the_planned_test_users(ended):
+    outcome = ended()
+    assert list(outcome.tested) == ["seed", "best", "native", "none"]
+    assert {name: tested.scores.n for name, tested in outcome.tested.items()} == dict.fromkeys(
+        outcome.tested, 4 * 16
+    )
+    users = {d.user for d in outcome.tested["best"].diagnoses}
+    assert users == {user.id for user in ended.plan.test}
+    assert ended.evaluator.ledger.left == 0
+    assert outcome.tested["none"].tokens is None
+    assert outcome.tested["seed"].tokens == 11 / 16
+
+
+def test_the_gain_with_its_interval(ended):
+    outcome = ended()
+    odd = sum(int(user.id[1:]) % 2 for user in ended.plan.test)
+    accuracy = (2 * (4 - odd) + 3 * odd) / 16
+    assert outcome.tested["seed"].scores.memory == pytest.approx((0.25 - 0.5) / 0.5)
+    assert outcome.tested["best"].scores.memory == pytest.approx((accuracy - 0.5) / 0.5)
+    gain = outcome.gain
+    assert gain.mean == pytest.approx((accuracy - 0.25) / 0.5)
+    assert gain.low < gain.mean < gain.high
+    assert gain.n == 4
+    assert outcome.shrinkage == pytest.approx((0.75 - (accuracy - 0.25)) / 0.75)
+    assert outcome.line == (
+        f"test users: memory score seed -0.50 → best {2 * accuracy - 1:.2f}, "
+        f"{gain.mean:+.2f} [{gain.low:.2f}, {gain.high:.2f}], n = 64 answers of 4 users"
+    )
+
+
+def test_one_user_gives_no_interval(ended):
+    ended.field = split_by_users(ended.field.test[:3], 0)
+    outcome = ended()
+    assert outcome.line.endswith("[no interval from one cluster], n = 16 answers of 1 user")
+    assert summarize(outcome, ARCHIVE, ended.evaluator, ended.plan, "why")["gain"]["low"] is None
+
+
+def test_without_a_version_the_seed_stays_and_is_scored_once(ended):
+    ended.archive = Archive((Version(SEED, {}),))
+    outcome = ended()
+    assert outcome.line == (
+        "test users: the seed stays, memory score -0.50, n = 64 answers of 4 users"
+    )
+    assert (outcome.gain.mean, outcome.shrinkage) == (0, None)
+    assert len(ended.workers.ran) == 4 * 3 + 4  # and the bounds
+
+
+def test_a_native_seed_is_its_own_baseline(ended):
+    native = seed_policy("native")
+    ended.archive = Archive((Version(native, {}),))
+    assert list(ended().tested) == ["seed", "best", "none"]
+
+
+def test_by_time_only_the_last_periods_count(ended, people):
+    ended.field = split_by_periods(people(4, periods=8, questions=4))
+    ended.workers.right[SEED.id] = lambda u, p, q: p < 6
+    ended.workers.right[BEST.id] = lambda u, p, q: p >= 6
+    outcome = ended()
+    assert {d.period for d in outcome.tested["seed"].diagnoses} == {6, 7}
+    assert outcome.gain.mean == pytest.approx(2.0)
+    assert outcome.gain.n == 16
+
+
+def test_a_user_that_failed_for_one_is_left_out_of_the_difference(ended):
+    failed = ended.field.test[0].id
+    ended.workers.failures[BEST.id, failed] = ("outside", "down")
+    outcome = ended()
+    assert outcome.tested["seed"].scores.n == 64
+    assert outcome.tested["best"].scores.n == 48
+    assert outcome.gain.n == 3
+
+
+def test_what_always_failed_is_said(ended):
+    for user in ended.field.test:
+        ended.workers.failures[BEST.id, user.id] = ("outside", "the network is down")
+        ended.workers.failures[seed_policy("native").id, user.id] = ("outside", "down")
+    outcome = ended()
+    assert list(outcome.tested) == ["seed", "none"]
+    assert (outcome.gain, outcome.shrinkage) == (None, None)
+    assert outcome.line.endswith(
+        "cannot be compared, all rollouts of one failed: the network is down"
+    )
+    assert summarize(outcome, ARCHIVE, ended.evaluator, ended.plan, "why")["gain"] is None
+
+
+def test_a_gain_is_undefined_where_the_bound_does_not_exceed_guessing(people):
+    field = split_by_users(people(6), 0)
+    right = [Diagnosis("u", 0, n, 2, Stage.RIGHT) for n in range(4)]
+    bounds = {("u", 0, n): float(n < 2) for n in range(4)}
+    assert memory_gain(right, right, bounds, field, 0) is None
+
+
+def test_the_summary_in_numbers(ended):
+    outcome = ended()
+    found = summarize(outcome, ARCHIVE, ended.evaluator, ended.plan, "the level is spent")
+    assert (found["schema"], found["ended"]) == (1, "the level is spent")
+    assert (found["seed_policy"], found["best_policy"]) == (SEED.id, BEST.id)
+    assert found["versions"] == [SEED.id, BEST.id]
+    assert found["gain"]["memory"] == outcome.gain.mean
+    assert found["gate_gain"] == 0.75
+    assert (found["budget"], found["rollouts"]) == (60, 16)
+    assert found["spent"] == pytest.approx(4 * (3 + 16 / 42))
+    assert found["usage"]["answer"]["calls"] == 4 * 4 * 16
+    assert found["bound_usage"] == {
+        "bound": {"calls": 4, "prompt_tokens": 8, "completion_tokens": 12}
+    }
+    test = found["test"]["seed"]
+    assert test["accuracy"] + test["write"] + test["read"] + test["utilization"] == 1
+    assert test["policy"] == SEED.id
+
+
+def test_the_tables_that_close_a_run(ended):
+    outcome = ended()
+    setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0)
+    evolution = Evolution(setup, ARCHIVE)
+    evolution.reason = "the level is spent"
+    evolution.verdicts = [
+        Verdict(BEST.id, SEED.id, {}, "search", True, "gate", "better", 0.25, 900.4),
+        Verdict(BEST.id, SEED.id, {}, "search", False, "duplicate", "equal"),
+    ]
+    candidates, test, spent = map(plain, closing_tables(setup, evolution, outcome))
+    assert candidates.splitlines() == [
+        "Candidates (the level is spent)",
+        "candidate  operator  minibatch  tokens/answer              verdict",
+        "1            search      0.250            900             accepted",
+        "2            search          -              -  rejected: duplicate",
+    ]
+    assert test.startswith("Test users (shrinkage from gate to test ")
+    assert [line.split()[0] for line in test.splitlines()[2:]] == ["seed", "best", "native", "none"]
+    assert test.splitlines()[-1].endswith("  -")
+    assert spent.splitlines()[0] == "Spent: 13.5 of 60 rollouts"
+    assert spent.splitlines()[2].split() == ["answer", "256", "160", "16"]
+    assert spent.splitlines()[3].startswith("bound (outside the budget)")
