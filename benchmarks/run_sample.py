@@ -2,9 +2,10 @@
 
 ``python -m benchmarks.run_sample`` starts ``python -m evolve.loop --budget 300`` in a fresh process
 on two cores. Memory is the high-water mark of every process, read from /proc while the run lasts
-and from what the system says of ended children. The network is taken away where the system lets us
-(``unshare``), and every Python process reports any attempt to use it. There is no smaller size:
-``--quick`` changes nothing. It exits with 1 if a claim fails.
+and from what the system says of ended children. A late end is not judged while other work takes
+more than a fifth of the cores. The network is taken away where the system lets us (``unshare``),
+and every Python process reports any attempt to use it. There is no smaller size: ``--quick``
+changes nothing. It exits with 1 if a claim fails.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from evolve.tables import Table
 ROOT = Path(__file__).parents[1]
 BUDGET, CORES = 300, 2
 SECONDS, MEGABYTES = 60, 600
+_DISTURBED = 0.2  # share of the cores from which other work excuses a late end
 _PAUSE = 0.05  # seconds between looks at the processes
 
 SENTINEL = '''"""Reports what a process does with the network to a file, and forbids it."""
@@ -66,6 +68,8 @@ class Run:
         status: Its exit status.
         last: Its last lines of output.
         seconds: Wall time.
+        cpu: CPU time of all of its processes, in seconds.
+        others: Share of the cores that other work took meanwhile; None where that is not known.
         peaks: Process id to (what it is, high-water mark of its memory in MB).
         largest: The largest high-water mark of any ended process, in MB.
         watched: Ids of the Python processes that reported to be watched.
@@ -76,6 +80,8 @@ class Run:
     status: int
     last: str
     seconds: float
+    cpu: float
+    others: float | None
     peaks: dict[int, tuple[str, float]]
     largest: float
     watched: frozenset[int]
@@ -105,7 +111,7 @@ def observe(command: Sequence[str], scratch: Path) -> Run:
     prefix = isolation()
     peaks: dict[int, tuple[str, float]] = {}
     out = scratch / "out.txt"
-    began = time.monotonic()
+    before, busy, began = _children_cpu(), _busy(), time.monotonic()
     with out.open("w") as target:
         process = subprocess.Popen(
             [*prefix, sys.executable, *command],
@@ -117,18 +123,52 @@ def observe(command: Sequence[str], scratch: Path) -> Run:
         while process.poll() is None:
             peaks |= _peaks(process.pid)
             time.sleep(_PAUSE)
-    seconds = time.monotonic() - began
+    seconds, cpu = time.monotonic() - began, _children_cpu() - before
+    after = _busy()
+    others = None
+    if busy is not None and after is not None:
+        others = max(0.0, (after - busy - cpu) / seconds / _cores())
     lines = log.read_text(encoding="utf-8").splitlines()
     return Run(
         status=process.returncode,
         last="\n".join(out.read_text(encoding="utf-8").splitlines()[-2:]),
         seconds=seconds,
+        cpu=cpu,
+        others=others,
         peaks={pid: peak for pid, peak in peaks.items() if peak[0]},
         largest=_in_megabytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss),
         watched=frozenset(int(x.split()[1]) for x in lines if x.startswith("watched")),
         attempts=tuple(x for x in lines if x.startswith("network")),
         isolated=bool(prefix),
     )
+
+
+def _children_cpu() -> float:
+    """CPU seconds of all children that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _busy() -> float | None:
+    """Seconds that the cores of this process were busy since the machine started, idle left out."""
+    try:
+        lines = Path("/proc/stat").read_text().splitlines()
+    except OSError:
+        return None
+    total = 0
+    for line in lines:
+        name, *ticks = line.split()
+        if name[:3] == "cpu" and name[3:] and int(name[3:]) in os.sched_getaffinity(0):
+            user, nice, system, _idle, _waiting, *interrupts = map(int, ticks[:8])
+            total += user + nice + system + sum(interrupts)
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def _peaks(root: int) -> dict[int, tuple[str, float]]:
@@ -179,11 +219,16 @@ def claims_of(run: Run) -> list[Claim]:
     """What must hold of the run."""
     peak = max([run.largest, *(size for _, size in run.peaks.values())])
     unwatched = sorted(set(run.peaks) - run.watched)
+    in_time: bool | None = run.seconds <= SECONDS
+    if not in_time and run.others is not None and run.others > _DISTURBED:
+        in_time = None
+    others = "" if run.others is None else f"; other work took {run.others:.2f} of the cores"
     return [
         Claim(f"the run ends well: status {run.status}", run.status == 0),
         Claim(
-            f"it ends within {SECONDS} s on {CORES} cores: {run.seconds:.0f} s",
-            run.seconds <= SECONDS,
+            f"it ends within {SECONDS} s on {CORES} cores: {run.seconds:.0f} s, {run.cpu:.0f} s of"
+            f" CPU{others}",
+            in_time,
         ),
         Claim(f"no process exceeds {MEGABYTES} MB: {peak:.0f} MB", peak <= MEGABYTES),
         Claim(

@@ -14,6 +14,8 @@ GOOD = Run(
     status=0,
     last="done",
     seconds=20.0,
+    cpu=35.0,
+    others=0.1,
     peaks={1: ("main", 300.0), 2: ("worker", 200.0)},
     largest=300.0,
     watched=frozenset({1, 2, 3}),
@@ -54,6 +56,7 @@ def test_processes_are_watched_and_measured(tmp_path: Path) -> None:
     assert len(run.watched) == 2
     assert run.attempts == ()
     assert run.largest > 150
+    assert 0 < run.cpu < 2 * run.seconds
     if sys.platform == "linux":
         assert max(size for _, size in run.peaks.values()) > 150
 
@@ -76,3 +79,11 @@ def test_a_run_within_its_limits_passes() -> None:
 def test_each_limit_is_a_claim(change: dict[str, object]) -> None:
     verdicts = [claim.verdict for claim in claims_of(replace(GOOD, **change))]  # type: ignore[arg-type]
     assert verdicts.count("FAILS") == 1
+
+
+@pytest.mark.parametrize(
+    ("others", "verdict"), [(0.1, "FAILS"), (0.4, "unjudged"), (None, "FAILS")]
+)
+def test_a_late_end_is_excused_by_other_work_alone(others: float | None, verdict: str) -> None:
+    late = replace(GOOD, seconds=70.0, others=others)
+    assert [c.verdict for c in claims_of(late) if "within" in c.text] == [verdict]
