@@ -16,7 +16,8 @@ from benchmarks.published import absent, find_data
 from benchmarks.report import Claim, Report, close, parser
 from benchmarks.runs import Results, RunSpec, add_cache_options, run_all, run_table
 from evolve.gym.users import file_digest
-from evolve.policy_run import LITTLE_POWER, OUTSIDE_LEXICON
+from evolve.inputs import OUTSIDE_LEXICON
+from evolve.policy_run import LITTLE_POWER
 
 BUDGET, SEEDS = 60, 5
 STRATEGIES = {"awi": ("joint", "placebo"), "rag": ("joint",)}

@@ -43,12 +43,7 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, least in (("budget", 1), ("seed", 0), ("first_rounds", 1), ("later_rounds", 1)):
-            value = getattr(self, name)
-            if value < least:
-                raise ConfigError(
-                    f"--{name.replace('_', '-')} must be at least {least}, but is {value}; "
-                    "give a larger number."
-                )
+            check_least(name, getattr(self, name), least)
         for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS), ("model", MODELS)):
             value = getattr(self, name)
             if value not in known:
@@ -60,13 +55,29 @@ class Options:
     @property
     def env_path(self) -> str:
         """Where the environment file is."""
-        if self.env == SAMPLE:
-            return str(files("evolve.gym").joinpath("data", "sample.json"))
-        return self.env
+        return environment_path(self.env)
 
     def as_dict(self) -> dict[str, Any]:
         """All options by name, JSON-able."""
         return asdict(self)
+
+
+def environment_path(env: str) -> str:
+    """Where an environment file is: ``sample`` names the packaged one."""
+    return str(files("evolve.gym").joinpath("data", "sample.json")) if env == SAMPLE else env
+
+
+def check_least(option: str, value: int, least: int) -> None:
+    """Check an option that is a number.
+
+    Raises:
+        ConfigError: It is smaller than ``least``.
+    """
+    if value < least:
+        raise ConfigError(
+            f"--{option.replace('_', '-')} must be at least {least}, but is {value}; give a larger "
+            "number."
+        )
 
 
 def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Options:

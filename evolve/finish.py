@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evolve.evaluate import Evaluator, Job
 from evolve.field import Field
+from evolve.gains import memory_gain, shown_gain
 from evolve.gym.rollout import Span
 from evolve.optimize.archive import Archive, shrinkage
 from evolve.plan import Plan
-from evolve.seeding import derive
-from evolve.stats import Interval, cluster_interval
-from feedback.records import Diagnosis, Stage
+from evolve.stats import Interval
+from feedback.records import Diagnosis
 from feedback.scores import Scores, score, tokens_per_answer
 from policies.policy import Policy, seed_policy
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Bounds = Mapping[tuple[str, int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ class Outcome:
             return f"test users: the seed stays, memory score {_shown(seed.memory)}, {people}"
         return (
             f"test users: memory score seed {_shown(seed.memory)} → best {_shown(best.memory)}, "
-            f"{_interval(self.gain)}, {people}"
+            f"{shown_gain(self.gain)}, {people}"
         )
 
 
@@ -115,33 +110,9 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
             failures.append(str(scored[0].rollout.failure))
     if failures:
         return Outcome(tested, None, None, failures[0])
-    gain = memory_gain(tested["seed"].diagnoses, tested["best"].diagnoses, bounds, field, seed)
+    seeds, bests = tested["seed"].diagnoses, tested["best"].diagnoses
+    gain = memory_gain(seeds, bests, bounds, field.cluster_of, seed)
     return Outcome(tested, gain, _shrinkage(archive, tested))
-
-
-def memory_gain(
-    before: Sequence[Diagnosis],
-    after: Sequence[Diagnosis],
-    bounds: Bounds,
-    field: Field,
-    seed: int,
-) -> Interval | None:
-    """Difference of two pooled memory scores on the clusters that both have; None if undefined."""
-    import numpy as np
-
-    mine, theirs = _cluster_sums(before, bounds, field), _cluster_sums(after, bounds, field)
-    both = sorted(mine.keys() & theirs.keys())
-    rows = [(mine[c][0], theirs[c][0], *mine[c][1:]) for c in both]
-
-    def statistic(sums: NDArray[Any]) -> NDArray[Any]:
-        room = sums[..., 3] - sums[..., 2]
-        gained: NDArray[Any] = (sums[..., 1] - sums[..., 0]) / np.where(room > 0, room, np.nan)
-        return gained
-
-    try:
-        return cluster_interval(rows, statistic, derive(seed, "gain"))
-    except ValueError:
-        return None
 
 
 def summarize(
@@ -183,21 +154,6 @@ def _scores_data(tested: Tested) -> dict[str, Any]:
     }
 
 
-def _cluster_sums(
-    diagnoses: Sequence[Diagnosis], bounds: Bounds, field: Field
-) -> dict[str, tuple[float, float, float]]:
-    """Cluster to (right answers, expected by guessing, right at the upper bound)."""
-    sums: dict[str, tuple[float, float, float]] = {}
-    for d in diagnoses:
-        right, guess, upper = sums.get(field.cluster_of(d), (0.0, 0.0, 0.0))
-        sums[field.cluster_of(d)] = (
-            right + (d.stage is Stage.RIGHT),
-            guess + 1 / d.choices,
-            upper + bounds[d.user, d.period, d.question],
-        )
-    return sums
-
-
 def _shrinkage(archive: Archive, tested: Mapping[str, Tested]) -> float | None:
     if archive.best() is archive.versions[0]:
         return None
@@ -208,11 +164,3 @@ def _shrinkage(archive: Archive, tested: Mapping[str, Tested]) -> float | None:
 
 def _shown(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.2f}"
-
-
-def _interval(gain: Interval | None) -> str:
-    if gain is None:
-        return "gain undefined"
-    if not isfinite(gain.low):
-        return f"{gain.mean:+.2f} [no interval from one cluster]"
-    return f"{gain.mean:+.2f} [{gain.low:.2f}, {gain.high:.2f}]"

@@ -18,6 +18,7 @@ from evolve.field import Field, possible_splits
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
 from evolve.gym.users import User, file_digest, load_users
+from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, load_policy
 from evolve.journal import Journal
 from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive, Version
@@ -28,17 +29,11 @@ from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
 from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec, make_lm
 from policies.errors import ConfigError
-from policies.policy import Policy, read_policy, seed_policy
 from policies.text_rules import RewriteRules
 
 LITTLE_POWER = (
     "the split is by time: every user is in every part, clusters are (user, question) pairs, and "
     "what is found has little power to say how other users would fare"
-)
-OUTSIDE_LEXICON = (
-    "much of this environment lies outside the offline model's lexicon and is read by plain "
-    "similarity: good enough to show that the file works, with little power to choose between "
-    "policies"
 )
 
 
@@ -124,21 +119,12 @@ def policy_run(
     return outcome
 
 
-def load_policy(name_or_path: str) -> Policy:
-    """A seed policy by name, or a policy file."""
-    looks_like_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
-    return read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
-
-
 def _introduce(
     options: Options, field: Field, plan: Plan, journal: Journal, display: Display
 ) -> None:
     display.say(f"run {journal.folder}: {plan.describe(field)}")
     if options.model == "offline":
-        display.say(
-            "model offline: a deterministic stand-in with bounded attention, not an LLM; tokens "
-            "are UTF-8 bytes / 4"
-        )
+        display.say(STAND_IN)
         # Journaled, so that a run that is only replayed need not load the lexicon.
         if journal.once("introduction", "lexicon_share", lambda: _share(field)) < 0.5:
             display.say(OUTSIDE_LEXICON)

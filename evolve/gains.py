@@ -1,0 +1,94 @@
+"""The difference of two policies on the same answers, paired, with its interval over clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from evolve.seeding import derive
+from evolve.stats import Interval, cluster_interval
+from feedback.records import Diagnosis, Stage
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Bounds = Mapping[tuple[str, int, int], float]
+ClusterOf = Callable[[Diagnosis], str]
+
+
+def memory_gain(
+    before: Sequence[Diagnosis],
+    after: Sequence[Diagnosis],
+    bounds: Bounds,
+    cluster_of: ClusterOf,
+    seed: int,
+) -> Interval | None:
+    """Difference of two pooled memory scores on the clusters that both have; None if undefined.
+
+    Args:
+        before: Answers of the one policy.
+        after: The same answers of the other.
+        bounds: Upper bound of each of them.
+        cluster_of: What was drawn independently with an answer, such as its user.
+        seed: Of the run.
+    """
+    import numpy as np
+
+    def statistic(sums: NDArray[Any]) -> NDArray[Any]:
+        room = sums[..., 4] - sums[..., 3]
+        gained: NDArray[Any] = (sums[..., 1] - sums[..., 0]) / np.where(room > 0, room, np.nan)
+        return gained
+
+    rows = _paired_sums(before, after, bounds, cluster_of)
+    return _interval(rows, statistic, derive(seed, "gain"))
+
+
+def accuracy_gain(
+    before: Sequence[Diagnosis], after: Sequence[Diagnosis], cluster_of: ClusterOf, seed: int
+) -> Interval | None:
+    """The same in accuracy, pooled over answers; None if there is no cluster that both have."""
+
+    def statistic(sums: NDArray[Any]) -> NDArray[Any]:
+        gained: NDArray[Any] = (sums[..., 1] - sums[..., 0]) / sums[..., 2]
+        return gained
+
+    rows = _paired_sums(before, after, None, cluster_of)
+    return _interval(rows, statistic, derive(seed, "gain", "accuracy"))
+
+
+def shown_gain(gain: Interval | None) -> str:
+    """A gain in words: ``+0.11 [0.04, 0.17]``."""
+    if gain is None:
+        return "gain undefined"
+    if not isfinite(gain.low):
+        return f"{gain.mean:+.2f} [no interval from one cluster]"
+    return f"{gain.mean:+.2f} [{gain.low:.2f}, {gain.high:.2f}]"
+
+
+def _paired_sums(
+    before: Sequence[Diagnosis],
+    after: Sequence[Diagnosis],
+    bounds: Bounds | None,
+    cluster_of: ClusterOf,
+) -> list[tuple[float, ...]]:
+    """Per cluster: right before, right after, answers, expected by guessing, right at the bound."""
+    right: list[dict[str, float]] = [{}, {}]
+    expected: dict[str, tuple[float, float, float]] = {}
+    for place, diagnoses in enumerate((before, after)):
+        for d in diagnoses:
+            cluster = cluster_of(d)
+            right[place][cluster] = right[place].get(cluster, 0.0) + (d.stage is Stage.RIGHT)
+    for d in before:
+        answers, guess, upper = expected.get(cluster_of(d), (0.0, 0.0, 0.0))
+        bound = 0.0 if bounds is None else bounds[d.user, d.period, d.question]
+        expected[cluster_of(d)] = answers + 1, guess + 1 / d.choices, upper + bound
+    both = sorted(right[0].keys() & right[1].keys())
+    return [(right[0][c], right[1][c], *expected[c]) for c in both]
+
+
+def _interval(rows: Sequence[tuple[float, ...]], statistic: Any, seed: int) -> Interval | None:
+    try:
+        return cluster_interval(rows, statistic, seed)
+    except ValueError:
+        return None
