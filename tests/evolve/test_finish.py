@@ -6,7 +6,8 @@ import pytest
 
 from evolve.evolution import Evolution, Setup
 from evolve.field import split_by_periods, split_by_users
-from evolve.finish import Outcome, finish, memory_gain, summarize
+from evolve.finish import Outcome, finish, summarize
+from evolve.gains import memory_gain
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Verdict
 from evolve.plan import Plan
@@ -131,7 +132,7 @@ def test_a_gain_is_undefined_where_the_bound_does_not_exceed_guessing(people):
     field = split_by_users(people(6), 0)
     right = [Diagnosis("u", 0, n, 2, Stage.RIGHT) for n in range(4)]
     bounds = {("u", 0, n): float(n < 2) for n in range(4)}
-    assert memory_gain(right, right, bounds, field, 0) is None
+    assert memory_gain(right, right, bounds, field.cluster_of, 0) is None
 
 
 def test_the_summary_in_numbers(ended):
