@@ -1,4 +1,4 @@
-"""Whole runs of the loop, one after the other, each result kept so that a stop costs one run.
+"""Whole runs of the loop, each result kept as soon as it is there, so that a stop costs little.
 
 Results are JSON lines in ``.benchmarks/``, in a file named by a digest of the sources, the lock
 file and the Python version: change any, and everything is run again.
@@ -12,8 +12,10 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -77,7 +79,7 @@ class RunResult:
         seed_tokens: Tokens per answer of the seed.
         best_tokens: Of the best version.
         spent: Rollouts charged.
-        seconds: Wall time, when it was run.
+        seconds: Wall time on one core, when it was run.
     """
 
     seed_memory: float | None
@@ -177,20 +179,20 @@ def sources_digest() -> str:
 def run_all(
     specs: Sequence[RunSpec], env: Callable[[RunSpec], Path], jobs: int, results: Results
 ) -> None:
-    """Run what is not yet known, in order, a line of progress for each.
+    """Run what is not yet known, a line of progress for each.
 
     Args:
         specs: The runs.
         env: Where the environment file of a run is.
-        jobs: Processes for each.
+        jobs: Runs side by side, each in one process: cheaper than one run in several, since what
+            a process has read it need not read again.
         results: What is known; grows.
     """
     todo = [spec for spec in specs if spec not in results]
     if len(todo) < len(specs):
         print(f"{len(specs) - len(todo)} of {len(specs)} runs are known already", flush=True)
     began = time.monotonic()
-    for done, spec in enumerate(todo, 1):
-        result = execute(spec, env(spec), jobs)
+    for done, (spec, result) in enumerate(_executed(todo, env, jobs), 1):
         results.add(spec, result)
         left = (time.monotonic() - began) / done * (len(todo) - done)
         print(
@@ -201,8 +203,25 @@ def run_all(
         )
 
 
-def execute(spec: RunSpec, env: Path, jobs: int) -> RunResult:
-    """One run in a temporary folder."""
+def _executed(
+    specs: Sequence[RunSpec], env: Callable[[RunSpec], Path], jobs: int
+) -> Iterator[tuple[RunSpec, RunResult]]:
+    """Runs as they end."""
+    if jobs == 1:
+        for spec in specs:
+            yield spec, execute(spec, env(spec))
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        futures = {pool.submit(execute, spec, env(spec)): spec for spec in specs}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def execute(spec: RunSpec, env: Path) -> RunResult:
+    """One run in this process, in a temporary folder."""
     options = Options(
         budget=spec.budget,
         env=str(env),
@@ -214,7 +233,7 @@ def execute(spec: RunSpec, env: Path, jobs: int) -> RunResult:
     began = time.monotonic()
     with TemporaryDirectory() as name:
         folder = Path(name) / "run"
-        outcome = policy_run(options, folder, jobs, Watch(Silence(), lambda: False))
+        outcome = policy_run(options, folder, 1, Watch(Silence(), lambda: False))
         return _result(outcome, folder, time.monotonic() - began)
 
 
@@ -267,7 +286,7 @@ def _gain(result: RunResult) -> str:
 
 
 def peak_memory() -> float:
-    """The largest that this process or any of its workers has been, in MB."""
+    """The largest that this process or any that it started has been, in MB."""
     unit = 2**20 if sys.platform == "darwin" else 2**10
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return max(resource.getrusage(one).ru_maxrss for one in who) / unit

@@ -88,7 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "Intervals over draws are Student's t; those of a run are over its test users. Gains are of"
         " the best version less the seed on test users; unwritten is the change in the share of"
         " answers whose fact no memory entry took up.",
-        f"No process, workers included, was larger than {peak_memory():.0f} MB.",
+        f"Each run had one core; no process, many runs long, was larger than {peak_memory():.0f} MB"
+        " (run_sample measures a run by itself).",
     )
     return close(
         Report((summary_table(summary, series), *tables), tuple(claims), notes), options.markdown

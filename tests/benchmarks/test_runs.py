@@ -52,7 +52,7 @@ def test_only_what_is_not_known_is_run(
 ) -> None:
     ran: list[RunSpec] = []
 
-    def execute(spec: RunSpec, env: Path, jobs: int) -> RunResult:
+    def execute(spec: RunSpec, env: Path) -> RunResult:
         ran.append(spec)
         return RESULT
 
