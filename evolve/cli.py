@@ -10,6 +10,16 @@ from policies.errors import UserError
 
 USER_ERROR = 2
 CLOSED_PIPE = 128 + 13  # what a shell shows for a process ended by SIGPIPE
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def limit_threads() -> None:
+    """Let numpy use one thread, unless the user said otherwise; before it is imported.
+
+    Its sums would differ with the number of its threads.
+    """
+    for variable in _THREADS:
+        os.environ.setdefault(variable, "1")
 
 
 def run_command(main: Callable[[], int]) -> int:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evolve.cli import run_command
+from evolve.cli import limit_threads, run_command
 from evolve.interrupt import Interrupt
 from policies.errors import RunStoppedError, UserError
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from evolve.config import Options
 
 STOPPED = 128  # and the number of the signal, as shells show it: 130 for Ctrl-C
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,9 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = vars(_parser().parse_args(arguments))
     folder, jobs = given.pop("resume", None), given.pop("jobs")
     runs, name = Path(given.pop("runs")), given.pop("name", None)
-    for variable in _THREADS:
-        # Before numpy is imported. Its sums would differ with the number of its threads.
-        os.environ.setdefault(variable, "1")
+    limit_threads()
     return run_command(lambda: _run(given, _Place(runs, name, folder), jobs))
 
 

@@ -1,11 +1,12 @@
 """What every command does around its work."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from evolve.cli import run_command
+from evolve.cli import limit_threads, run_command
 from policies.errors import ConfigError
 
 
@@ -49,3 +50,13 @@ def test_a_closed_pipe_ends_quietly():
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 141
+
+
+def test_threads_are_limited_unless_the_user_said_otherwise(monkeypatch):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    limit_threads()
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    assert [os.environ[name] for name in names] == ["1", "3", "1"]

@@ -1,0 +1,137 @@
+"""``python -m evolve.eval``: score a policy on users, or compare it with another, as it is."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evolve.cli import limit_threads, run_command
+
+if TYPE_CHECKING:
+    from evolve.assess import Assessment
+    from evolve.gym.users import User
+    from evolve.workers import WorldSpec
+    from policies.policy import Policy
+
+POLICY_FAILED = 1
+INTERRUPTED = 128 + signal.SIGINT
+_LEAST = {"seed": 0, "users": 1, "jobs": 1, "first_rounds": 1, "later_rounds": 1}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; status 1 where a policy failed by its own fault."""
+    options = _parser().parse_args(argv)
+    limit_threads()
+    return run_command(lambda: _interruptible(options))
+
+
+def _interruptible(options: argparse.Namespace) -> int:
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        print("stopped; nothing was kept", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _run(options: argparse.Namespace) -> int:
+    from evolve.config import check_least, environment_path
+    from evolve.eval_report import tables_of, to_json
+    from evolve.gym.users import file_digest, load_users
+    from evolve.inputs import load_policy
+    from evolve.tables import print_tables
+    from evolve.workers import WorldSpec
+
+    for name, least in _LEAST.items():
+        if getattr(options, name) is not None:
+            check_least(name, getattr(options, name), least)
+    names = [options.policy, *([options.against] if options.against is not None else [])]
+    policies = [load_policy(name) for name in names]
+    env = environment_path(options.env)
+    users = load_users(env)[: options.users]
+    spec = WorldSpec("offline", options.seed, options.first_rounds, options.later_rounds)
+    assessment, known = _assess(policies, users, spec, options.jobs)
+    notes = _notes(policies, known, assessment)
+    if options.json:
+        header = {"environment": file_digest(env), "seed": options.seed, "notes": notes}
+        print(to_json(header, assessment))
+    else:
+        print("\n".join(notes), end="\n\n")
+        print_tables(tables_of(assessment))
+    own_fault = any(rollout.failure_kind == "policy" for rollout in assessment.failures)
+    return POLICY_FAILED if own_fault else 0
+
+
+def _assess(
+    policies: Sequence[Policy], users: Sequence[User], spec: WorldSpec, jobs: int
+) -> tuple[Assessment, float]:
+    """The assessment, and the share of the environment that the offline model's lexicon covers."""
+    from evolve.assess import assess
+    from evolve.lm.coverage import lexicon_share
+    from evolve.workers import HereWorkers, ProcessWorkers, Workers
+
+    with ExitStack() as stack:
+        workers: Workers = HereWorkers()
+        if jobs > 1:
+            workers = stack.enter_context(ProcessWorkers(jobs))
+        assessment = assess(policies, users, spec, workers)
+        (known,) = workers.run([partial(lexicon_share, users)])
+    return assessment, known
+
+
+def _notes(policies: Sequence[Policy], known: float, assessment: Assessment) -> list[str]:
+    """What the reader must know before the numbers."""
+    from evolve.eval_report import named
+    from evolve.inputs import OUTSIDE_LEXICON, STAND_IN
+
+    notes = [STAND_IN]
+    if known < 0.5:
+        notes.append(OUTSIDE_LEXICON)
+    for policy in policies:
+        if policy.lineage.run is not None:
+            notes.append(
+                f"{named(policy)} was evolved (run {policy.lineage.run}): users that it learned "
+                "from flatter it"
+            )
+    if len(policies) > len({policy.id for policy in policies}):
+        notes.append("both policies are one and the same: their difference is nothing")
+    for rollout in assessment.failures:
+        whose = "its own fault" if rollout.failure_kind == "policy" else "from outside"
+        notes.append(
+            f"{rollout.policy[:8]} failed on user {rollout.user}, who is left out ({whose}): "
+            f"{rollout.failure}"
+        )
+    return notes
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evolve.eval",
+        description="Score a memory policy on simulated users, or compare it with another: "
+        "accuracy, stages, trace, memory score, tokens. Nothing is evolved or kept. Every role is "
+        "played by the offline model, a deterministic stand-in that is not an LLM.",
+        epilog="Exit status 1 where a policy failed by its own fault.",
+    )
+    add = parser.add_argument
+    known = "none, native, rag, awe, awi or a policy file"
+    add("--policy", required=True, metavar="A", help=f"what is scored: {known}")
+    add("--against", metavar="B", help="what it is compared with, user by user")
+    add("--env", default="sample", metavar="FILE", help="environment file (the packaged sample)")
+    add("--seed", type=int, default=0, metavar="S", help="of every random choice (0)")
+    add("--users", type=int, metavar="N", help="the first N users of the file (all)")
+    add(
+        "--first-rounds", type=int, default=1, metavar="R", help="rounds of a session, period 0 (1)"
+    )
+    add("--later-rounds", type=int, default=2, metavar="R", help="rounds of a session, later (2)")
+    add("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
+    add("--json", action="store_true", help="print JSON instead of tables")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""Policies by name or file."""
+
+import pytest
+
+from evolve.inputs import STAND_IN, load_policy
+from policies.errors import PolicyFileError
+from policies.policy import seed_policy, write_policy
+
+
+def test_seeds_by_name_and_files_by_path(tmp_path, monkeypatch):
+    policy = seed_policy("awe").derive(settings={"top_k": 3}, name="mine")
+    for name in ("mine.yaml", "folder/mine", "mine.yml"):
+        write_policy(policy, tmp_path / name)
+        assert load_policy(str(tmp_path / name)).id == policy.id
+    monkeypatch.chdir(tmp_path)
+    assert load_policy("mine.yaml").id == policy.id
+    assert load_policy("awe").id == load_policy("awe-seed").id == seed_policy("awe").id
+
+
+@pytest.mark.parametrize("name", ["", "nope", "nope.yaml", "no/nope", "."])
+def test_what_is_neither(name):
+    with pytest.raises(PolicyFileError):
+        load_policy(name)
+
+
+def test_the_offline_model_is_said_to_be_a_stand_in():
+    assert "stand-in" in STAND_IN
+    assert "not an LLM" in STAND_IN
