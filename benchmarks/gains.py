@@ -100,12 +100,10 @@ def claims_of(series: Series, *, strict: bool, sharp: bool) -> list[Claim]:
     claims = [claim("mean gain on test users above zero", series.gain)]
     if series.placebo:
         claims.append(claim("gain above the placebo's", series.over_placebo))
-    if fall is None or not strict:
-        return claims
-    return [
-        *claims,
-        Claim(f"{series.name}: mean unwritten falls: {shown(fall, '+.3f')}", fall.mean < 0),
-    ]
+    if strict:
+        falls = fall is not None and fall.mean < 0
+        claims.append(Claim(f"{series.name}: mean unwritten falls: {_shown(fall)}", falls))
+    return claims
 
 
 def _mean(values: Sequence[float | None]) -> Interval | None:

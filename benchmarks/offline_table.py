@@ -225,11 +225,17 @@ def of_variant(
     users = users_of(make_users(seed, count, variant), f"variant {variant}")
     bounds = bound_all(users, spec, pool)
     crowd = Crowd(variant, ground_of(users, bounds, seed), bounds, strict)
-    lived = live_all(table_policies(), users, spec, pool)
-    tables, claims = published_table(crowd, lived), table_claims(crowd, lived)
+    groups = {
+        "table": table_policies(),
+        **{name: list_policies(name, seed) for name in ("awe", "awi")},
+    }
+    flat = {f"{group}: {n}": p for group, rows in groups.items() for n, p in rows.items()}
+    known = live_all(flat, users, spec, pool)
+    lived = {group: {n: known[f"{group}: {n}"] for n in rows} for group, rows in groups.items()}
+    tables = published_table(crowd, lived["table"])
+    claims = table_claims(crowd, lived["table"])
     for architecture in ("awe", "awi"):
-        lived = live_all(list_policies(architecture, seed), users, spec, pool)
-        table, found = list_table(crowd, architecture, lived)
+        table, found = list_table(crowd, architecture, lived[architecture])
         tables.append(table)
         claims += found
     tables.append(comprehension(users, variant))

@@ -33,23 +33,28 @@ class Lived:
 
 
 @dataclass(frozen=True, slots=True)
-class LifeTask:
-    """One rollout to live and diagnose; ``none`` only answers."""
+class LivesTask:
+    """One user's rollouts with many policies, so that what is read once is read for all.
+
+    Attributes:
+        spec: The world.
+        policies: Each is lived through once; ``none`` only answers.
+        user: Who lives.
+    """
 
     spec: WorldSpec
-    policy: Policy
+    policies: tuple[Policy, ...]
     user: User
 
-    def __call__(self) -> Lived:
-        """Live it.
+    def __call__(self) -> list[Lived]:
+        """Live them."""
+        return [self._live(policy) for policy in self.policies]
 
-        Raises:
-            RuntimeError: The rollout failed, which the offline model gives no reason for.
-        """
-        alone = self.policy.architecture == "none"
-        rollout = live(self.policy, self.user, self.spec.build(), Span(answers_only=alone))
-        if rollout.failure is not None:
-            raise RuntimeError(f"{self.policy.name} on {self.user.id}: {rollout.failure}")
+    def _live(self, policy: Policy) -> Lived:
+        alone = policy.architecture == "none"
+        rollout = live(policy, self.user, self.spec.build(), Span(answers_only=alone))
+        if rollout.failure is not None:  # the offline model gives no reason for one
+            raise RuntimeError(f"{policy.name} on {self.user.id}: {rollout.failure}")
         probes = [probe.right for answer in rollout.answers for probe in answer.probes]
         return Lived(
             diagnose(rollout, self.user.truth()),
@@ -73,11 +78,9 @@ def live_all(
     policies: Mapping[str, Policy], users: Sequence[User], spec: WorldSpec, pool: Workers
 ) -> dict[str, list[Lived]]:
     """Every policy with every user; name to its rollouts in the users' order."""
-    tasks = [LifeTask(spec, policy, user) for policy in policies.values() for user in users]
-    lived = list(pool.run(tasks))
-    return {
-        name: lived[at * len(users) : (at + 1) * len(users)] for at, name in enumerate(policies)
-    }
+    tasks = [LivesTask(spec, tuple(policies.values()), user) for user in users]
+    by_policy = zip(*pool.run(tasks), strict=True)
+    return {name: list(lived) for name, lived in zip(policies, by_policy, strict=True)}
 
 
 def bound_all(
