@@ -296,7 +296,7 @@ class TestObject:
     ids=lambda reply: repr(reply[:12]),
 )
 def test_huge_and_hostile_replies_are_read_fast(reply):
-    start = time.perf_counter()
+    start = time.thread_time()  # not the clock: other tests may run beside this one
     with pytest.raises(FormatError):
         parse_write(reply)
-    assert time.perf_counter() - start < 5  # the slowest takes 1.3 s
+    assert time.thread_time() - start < 5  # the slowest takes 1.3 s
