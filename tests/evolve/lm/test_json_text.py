@@ -19,6 +19,7 @@ from evolve.lm.json_text import FormatError, json_value, objects_in, spoken
         ("<think>x", ""),
         ("<think><think>x</think>a", "a"),
         ("<think>x</think>y</think>a", "a"),
+        ("a<think>x</think>b</think>c", "c"),
         ("a < b <thinks> c", "a < b <thinks> c"),
     ],
 )
