@@ -16,7 +16,7 @@ from policies.errors import BudgetTooSmallError, ConfigError
 
 FEWEST_TEST_USERS = 4
 _LARGEST_SET_ASIDE = Fraction(1, 3)
-_USUAL_GATE = 8  # gate users of a usual decision: many candidates never reach the gate
+_USUAL_GATE = 12  # gate users of a usual decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class _Costs:
     Attributes:
         test: Of each test user, in order.
         proposal: One candidate and its parent on the minibatch and the whole gate.
-        candidate: A usual candidate, with its share of the gate.
+        candidate: One that reaches the gate, with a usual number of users there.
     """
 
     test: tuple[Fraction, ...]

@@ -54,16 +54,18 @@ class Lexicon:
     Attributes:
         values: All values, concept by concept, small talk last.
         concepts: Names, in order.
+        names: What a concept is called, in any of its words, to the concept.
         kind_words: Kind to the stems by which an instruction means it.
-        phrases: Matrix (phrases, FEATURES), unit rows.
+        phrases: Matrix (FEATURES, phrases), unit columns.
         owners: Index of the value of each phrase.
-        vocabularies: Matrix (values, FEATURES) of all that is said of a value, unit rows.
-        labels: Matrix (concepts, FEATURES) of what the concept is called, unit rows.
+        vocabularies: Matrix (FEATURES, values) of all that is said of a value, unit columns.
+        labels: Matrix (FEATURES, concepts) of what the concept is called, unit columns.
         transform: Texts to unit rows in the same space.
     """
 
     values: tuple[Value, ...]
     concepts: tuple[str, ...]
+    names: dict[str, str]
     kind_words: dict[str, tuple[str, ...]]
     phrases: Any
     owners: NDArray[np.int64]
@@ -74,15 +76,15 @@ class Lexicon:
     def scores(self, texts: list[str]) -> NDArray[np.float64]:
         """Similarity of each text with each value, shape (texts, values)."""
         rows = self.transform(texts)
-        near = np.asarray((rows @ self.phrases.T).todense())
+        near = np.asarray((rows @ self.phrases).todense())
         starts = np.searchsorted(self.owners, np.arange(len(self.values)))
         best = np.maximum.reduceat(near, starts, axis=1)
-        whole = np.asarray((rows @ self.vocabularies.T).todense())
+        whole = np.asarray((rows @ self.vocabularies).todense())
         return np.asarray(whole + _NEAREST * best, dtype=np.float64)
 
     def label_scores(self, texts: list[str]) -> NDArray[np.float64]:
         """Similarity of each text with the name of each concept, shape (texts, concepts)."""
-        return np.asarray((self.transform(texts) @ self.labels.T).todense())
+        return np.asarray((self.transform(texts) @ self.labels).todense())
 
 
 @lru_cache(maxsize=1)
@@ -111,17 +113,22 @@ def load_lexicon() -> Lexicon:
     # A word of a value's own list counts twice: it was chosen because it tells values apart.
     joined = [" . ".join([*said, *own, *own]) for said, own in zip(phrases, words, strict=True)]
     weights = TfidfTransformer(norm="l2").fit(counts(joined))
+
+    def columns(texts: list[str]) -> Any:
+        return weights.transform(counts(texts)).T.tocsr()  # once: a product by .T converts it anew
+
     labels = [
         " . ".join([c["name"].replace("_", " "), *c["labels"], c["zh"]]) for c in raw["concepts"]
     ]
     return Lexicon(
         values=values,
         concepts=tuple(c["name"] for c in raw["concepts"]),
+        names=_names(raw["concepts"]),
         kind_words={kind: tuple(words) for kind, words in data("kinds.yaml").items()},
-        phrases=weights.transform(counts(flat)),
+        phrases=columns(flat),
         owners=owners,
-        vocabularies=weights.transform(counts(joined)),
-        labels=weights.transform(counts(labels)),
+        vocabularies=columns(joined),
+        labels=columns(labels),
         transform=lambda texts: weights.transform(counts(texts)),
     )
 
@@ -170,3 +177,13 @@ def _values(raw: dict[str, Any]) -> tuple[tuple[Value, ...], list[list[str]], li
         phrases.append(list(said))
         own.append([])
     return tuple(values), phrases, own
+
+
+def _names(concepts: list[dict[str, Any]]) -> dict[str, str]:
+    """Every name of every concept, in plain words, to the concept; the first of a name counts."""
+    names: dict[str, str] = {}
+    for concept in concepts:
+        plain = concept["name"].replace("_", " ")
+        for name in (plain, *concept["labels"], concept["zh"]):
+            names.setdefault(name.casefold(), concept["name"])
+    return names

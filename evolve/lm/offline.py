@@ -34,9 +34,9 @@ class Capacity:
     attended: int = 6
     attention_noise: float = 0.25
     fresh_turns: int = 2
-    insight: float = 0.4
+    insight: float = 0.3
     recency_pull: float = 0.2
-    dated_pull: float = 0.4
+    dated_pull: float = 0.6
 
 
 class OfflineLM:

@@ -13,8 +13,8 @@ import numpy as np
 from evolve.lm.base import Request
 from evolve.lm.offline_memory import Attended, attend, attend_plain, items_of, newer_wins
 from evolve.lm.parse import UNKNOWN
+from evolve.lm.plain import held
 from evolve.lm.reader import clauses, key_of, sentences, the_reader, uniform
-from evolve.lm.vectors import vectors
 
 if TYPE_CHECKING:
     from evolve.lm.offline import Capacity
@@ -24,7 +24,8 @@ _FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
 _QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
 _CHOICES = re.compile(r"<choices>\n(.*?)\n</choices>", re.DOTALL)
 _CHOICE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
-_LEAST_LIKENESS = 0.12  # plain similarity below which nothing is known of a state
+_LEAST_LIKENESS = 0.03  # plain similarity below which nothing is known of a state
+_OF_THE_LIKE = 0.6  # share of the best likeness from which a later memory is preferred
 _CLEAR = 0.10  # mean similarity from which choices are taken to speak of a concept
 _BESIDE = 0.6  # of the clearest concept, what others need to be spoken of, too
 _ASKED = 0.2  # how much the words of the question count beside those of the choices
@@ -73,7 +74,7 @@ def _probe(request: Request, capacity: Capacity) -> str:
         concept = the_reader().named(name)
         if readable is None or concept is None:
             attended = attend_plain(items, f"{name} {listed}".replace("_", " "), request, capacity)
-            said[name] = _likeliest_option(attended, name, options)
+            said[name] = _likeliest_option(attended, options, newer_wins(request))
         else:
             known[name] = concept, readable
     concepts = frozenset(concept for concept, _ in known.values())
@@ -107,7 +108,7 @@ def _meaning(question: str, choices: tuple[str, ...]) -> tuple[Mapping[str, str]
     helping; of each, a choice's value is the one that any of its clauses fits best.
     """
     reader = the_reader()
-    pieces = [tuple(c for s in sentences(choice) for c in clauses(s)) for choice in choices]
+    pieces = [tuple(c for s in sentences(ch) for c in clauses(s)) or ("",) for ch in choices]
     spoken_of = np.mean([reader.concept_scores(parts) for parts in pieces], axis=0)
     spoken_of += _ASKED * reader.lexicon.label_scores([question])[0]
     least = max(_CLEAR, _BESIDE * float(spoken_of.max()))
@@ -134,23 +135,31 @@ def _by_facts(
             beliefs[concept] = the_reader().value_of([value.replace("_", " ")], concept)[0]
     if meaning and set(meaning[0]) & set(beliefs):
         return _by_beliefs(beliefs, meaning)
-    return _by_likeness([line.replace("_", " ") for line in lines], choices)
+    return _by_likeness([line.partition(": ")[2] for line in lines], choices)
 
 
 def _by_likeness(texts: Sequence[str], choices: tuple[str, ...]) -> list[float]:
-    """Per choice, its similarity with what is known, beyond what all choices share."""
+    """Per choice, how much of what is known stands in it, beyond what stands in all."""
     if not texts:
         return [0.0] * len(choices)
-    rows = vectors([*choices, *texts])
-    alike = rows[: len(choices)] @ rows[len(choices) :].T
-    return [float(score) for score in np.sum(alike - alike.mean(axis=0), axis=1)]
+    alike = held(texts, choices, choices)
+    return [float(score) for score in np.sum(alike - alike.mean(axis=1, keepdims=True), axis=0)]
 
 
-def _likeliest_option(attended: Sequence[Attended], name: str, options: tuple[str, ...]) -> str:
+def _likeliest_option(attended: Sequence[Attended], options: tuple[str, ...], newest: bool) -> str:
+    """The option of which most stands in a memory, or where newer wins in a late one of the like.
+
+    Memories that hold nearly as much of an option as the best does are of the like.
+    """
     if not attended:
         return UNKNOWN
-    texts = [one.item.reading.text for one in attended]
-    rows = vectors([*(f"{name} {o}".replace("_", " ") for o in options), *texts])
-    alike = (rows[: len(options)] @ rows[len(options) :].T).max(axis=1)
-    best = int(alike.argmax())
-    return options[best] if alike[best] >= _LEAST_LIKENESS else UNKNOWN
+    alike = held(options, [one.item.reading.text for one in attended], options)
+    most = float(alike.max())
+    if most < _LEAST_LIKENESS:
+        return UNKNOWN
+    ranked = [
+        (one.item.age if newest else 0, float(alike[:, column].max()), -column)
+        for column, one in enumerate(attended)
+        if float(alike[:, column].max()) >= _OF_THE_LIKE * most
+    ]
+    return options[int(alike[:, -max(ranked)[2]].argmax())]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evolve.lm.base import Message, Request
 from evolve.lm.reader import Reading, normal, sentences, the_reader, uniform
 from evolve.lm.vectors import vectors
@@ -85,8 +87,7 @@ def attend(
     that hold the same memories answer alike.
     """
     relevance = []
-    fresh = _fresh_age(items, capacity.fresh_turns)
-    items = [i for i in items if i.age >= fresh or _is_seen(i, request, capacity)]
+    items = _seen(items, request, capacity)
     for item in items:
         reading = item.reading
         if reading.concept in concepts:
@@ -99,24 +100,31 @@ def attend(
 def attend_plain(
     items: Sequence[Item], about: str, request: Request, capacity: Capacity
 ) -> list[Attended]:
-    """The same for a question outside the lexicon: relevance is plain n-gram similarity."""
+    """The same for a question outside the lexicon: relevance is plain n-gram similarity.
+
+    The most similar item is as relevant as a clear one about what is asked.
+    """
     if not items:
         return []
     rows = vectors([about, *(item.reading.text for item in items)])
-    return _heaviest(items, [float(a) for a in rows[1:] @ rows[0]], request, capacity)
+    alike = np.maximum(rows[1:] @ rows[0], 0.0)
+    most = max(float(alike.max()), 1e-6)
+    relevance = [(_ON_TOPIC + _SURENESS) * float(a) / most for a in alike]
+    return _heaviest(items, relevance, request, capacity)
 
 
-def _fresh_age(items: Sequence[Item], turns: int) -> int:
-    """Age from which a turn in context is fresh in mind."""
-    ages = sorted({item.age for item in items if item.age >= _NOW})
-    return ages[-turns] if len(ages) >= turns > 0 else _NOW
-
-
-def _is_seen(item: Item, request: Request, capacity: Capacity) -> bool:
-    """Whether a turn is seen for what it says; one that only implies it may be passed over."""
-    if not item.raw or item.reading.score >= _OUTRIGHT:
-        return True
-    return uniform(request.seed, item.reading.key) < capacity.insight
+def _seen(items: Sequence[Item], request: Request, capacity: Capacity) -> list[Item]:
+    """Items that are seen for what they say: facts, fresh turns, and of other turns a share."""
+    turns = sorted({item.age for item in items if item.age >= _NOW}, reverse=True)
+    fresh = set(turns[: capacity.fresh_turns])
+    return [
+        item
+        for item in items
+        if not item.raw
+        or item.age in fresh
+        or item.reading.score >= _OUTRIGHT
+        or uniform(request.seed, item.reading.key) < capacity.insight
+    ]
 
 
 def _heaviest(

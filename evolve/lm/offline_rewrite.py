@@ -16,7 +16,7 @@ from evolve.lm.base import Request
 from policies.languages import script
 from policies.words import weight, words
 
-FEWEST_NEW, MOST_NEW = 8, 24  # bullets that one rewrite of a list adds, if it finds so many
+FEWEST_NEW, MOST_NEW = 24, 36  # bullets that one rewrite of a list adds, if it finds so many
 _FEWEST_NAMED, _MOST_NAMED = 3, 6  # types that a sentence newly names
 _MOST_LISTED = 12  # types that a sentence names in all
 _PLAIN = 10  # a bullet up to this weight (five words, ten characters) names one specific thing
@@ -101,7 +101,7 @@ def _mend(fields: dict[str, str], seed: int) -> str:
 def _mend_list(text: str, failing: Sequence[str], draw: random.Random, room: int) -> str:
     """The list with bullets for failing types; vague bullets stay, go in part, or go."""
     wanted = draw.randint(FEWEST_NEW, MOST_NEW)
-    share = draw.choice((0.0, 0.5, 1.0))  # of vague bullets that go
+    share = draw.choice((0.0, 0.0, 0.5, 1.0))  # of vague bullets that go
     lines = [line.rstrip() for line in text.split("\n") if line.strip()]
     listed = {_label(line) for line in lines}
     new = [name for name in failing if name.casefold() not in listed][:wanted]

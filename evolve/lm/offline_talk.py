@@ -22,6 +22,7 @@ _LIST = re.compile(r"[,;、，；]|\s+(?:and|or)\s+")
 _STATES = re.compile(r"<states>\n(.*?)\n</states>", re.DOTALL)
 _PROFILE = re.compile(r"<profile>\n(.*?)\n</profile>", re.DOTALL)
 _CONVERSATION = re.compile(r"<conversation>\n(.*?)\n</conversation>", re.DOTALL)
+_SHORTEST_REMARK = (12, 4)  # characters, in English and in Chinese
 _ASKED_ABOUT = 0.45  # plain similarity from which a question is taken to mean a state
 _REMARKS = (
     "That gives me something to work with; a small first step today is worth more than a plan.",
@@ -51,24 +52,30 @@ def play_user(request: Request) -> str:
     """The user's next message: what was asked, told in passing, or small talk from the profile."""
     last = request.messages[-1].content
     block, talk = _STATES.search(last), _CONVERSATION.search(last)
-    states = dict(line.split(": ", 1) for line in block.group(1).split("\n")) if block else {}
+    lines = block.group(1).split("\n") if block else []
+    states = dict(line.split(": ", 1) for line in lines if ": " in line)
     heard = talk.group(1).rsplit("assistant: ", 1)[-1] if talk else ""
     told = _asked_state([s for s in sentences(heard) if s.endswith(("?", "？"))], states)
     if told is not None:
         name, value = (text.replace("_", " ") for text in (told, states[told]))
         words = f"说到{name}，我是{value}。" if is_cjk(name) else f"As for my {name}: {value}."
         return _as_json(words, {told: states[told]})
-    return _as_json(_small_talk(request), {})
+    return _as_json(_small_talk(request, in_chinese=is_cjk(heard)), {})
 
 
-def _small_talk(request: Request) -> str:
+def _small_talk(request: Request, *, in_chinese: bool) -> str:
+    thanks = "谢谢，我会试试。" if in_chinese else "Thanks, I will try that."
     found = _PROFILE.search(request.messages[0].content)
     text = found.group(1) if found else ""
-    remarks = [line for line in sentences(text.rsplit(": ", 1)[-1]) if len(line) > 12]
+    remarks = [
+        line
+        for line in sentences(text.rsplit(": ", 1)[-1])
+        if len(line) > _SHORTEST_REMARK[in_chinese] and is_cjk(line) == in_chinese
+    ]
     if not remarks:
-        return "Thanks, I will try that."
+        return thanks
     pick = int(uniform(request.seed, key_of(text)) * len(remarks))
-    return f"Thanks, I will try that. {remarks[pick]}"
+    return f"{thanks}{'' if in_chinese else ' '}{remarks[pick]}"
 
 
 def _asked_state(questions: Sequence[str], states: dict[str, str]) -> str | None:

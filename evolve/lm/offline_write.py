@@ -90,12 +90,18 @@ def _understand_types(text: str) -> _Types:
         lines = ["anything"]
     scores = reader.lexicon.label_scores([line.replace("_", " ") for line in lines])
     return _Types(
-        labels=tuple(re.split(r"[:：]", line)[0].strip()[:80] for line in lines),
+        labels=tuple(_label(line) for line in lines),
         keys=tuple(key_of(line) for line in lines),
         concepts=np.minimum(1.0, scores / _NAMED_FULLY),
         kinds=tuple(_kinds_in(reader, line) for line in lines),
         texts=tuple(lines),
     )
+
+
+def _label(line: str) -> str:
+    """What facts of a type are filed under: its words up to a colon, if it has any there."""
+    pieces = [piece.strip() for piece in re.split(r"[:：]", line)]
+    return next((piece for piece in pieces if piece), "note")[:80]
 
 
 def _kinds_in(reader: Reader, line: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNDERSTOOD = 0.13  # similarity from which a sentence is taken to be about a value
 NAMED = 0.30  # similarity from which a name or an instruction is taken to mean a concept
+_OPTION = 0.12  # similarity from which an option of a known state is taken to be a known value
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _CLAUSE = re.compile(r"[,;:，；：.!?。！？]\s*|\s+(?:and|so|with)\s+")
 _TIME = re.compile(r"^\[Current Time:[^\]]*\]\s*", re.MULTILINE)
@@ -103,9 +104,9 @@ class Reader:
     @lru_cache(maxsize=4096)  # noqa: B019  the reader lives as long as the process
     def named(self, name: str) -> str | None:
         """The concept that a name means, or None."""
-        plain = name.replace("_", " ")
-        if plain.replace(" ", "_") in self._columns:
-            return plain.replace(" ", "_")
+        plain = name.replace("_", " ").strip().casefold()
+        if plain in self.lexicon.names:
+            return self.lexicon.names[plain]
         scores = self.lexicon.label_scores([plain])[0]
         best = int(scores.argmax())
         return self.lexicon.concepts[best] if scores[best] >= NAMED else None
@@ -119,7 +120,7 @@ class Reader:
         found: dict[str, str] = {}
         for option in options:
             value, score = self.value_of([option.replace("_", " ")], concept)
-            if score < NAMED or value in found:
+            if score < _OPTION or value in found:
                 return None
             found[value] = option
         return found

@@ -112,7 +112,8 @@ def _with_random_types(text: str, context: ProposalContext, draw: random.Random)
     known = {line.strip() for v in versions for line in v.texts[_LIST].split("\n")}
     chinese = script(words(context.parent.texts[_LIST])) == "Chinese"
     used = set(known)
-    lines = []
+    room = 2 * len(context.parent.texts[_LIST].encode())  # as a rewrite may grow
+    lines: list[str] = []
     for line in text.split("\n"):
         if line.strip() in known:
             lines.append(line)
@@ -121,7 +122,8 @@ def _with_random_types(text: str, context: ProposalContext, draw: random.Random)
         wanted = line[len(marker) :].strip()
         new = next(t for t in _random_types(wanted, chinese, draw) if marker + t not in used)
         used.add(marker + new)
-        lines.append(marker + new)
+        if len("\n".join([*lines, marker + new]).encode()) <= room:
+            lines.append(marker + new)
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 STARTUP_TRIALS = 5  # told trials, the parent's own among them, before TPE takes over from chance
-MOST_CHANGED = 3  # settings that one proposal draws anew: the rest of a good policy stays as it is
+MOST_CHANGED = 2  # settings that one proposal draws anew: the rest of a good policy stays as it is
 MOST_DRAWS = 50  # suggestions before it is found that there is nothing new
 _SIZES_FROM = 100  # smallest value of a setting that is searched by ratio: numbers of tokens
 _ON = ".on"  # of an optional integer: whether it is set at all

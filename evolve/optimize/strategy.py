@@ -14,8 +14,8 @@ from evolve.seeding import derive
 from policies.errors import ConfigError
 from policies.text_rules import RewriteRules
 
-JOINT_SHARE = 0.6  # of candidates: new text and settings searched for it
-TEXT_SHARE = 0.2  # new text alone; the rest are new settings alone
+JOINT_SHARE = 0.4  # of candidates: new text and settings searched for it
+TEXT_SHARE = 0.4  # new text alone; the rest are new settings alone
 
 
 class JointProposer:

@@ -71,7 +71,7 @@ def test_a_larger_budget_buys_more(people):
         for budget in (100, 200, 400, 800)
     ]
     assert [len(plan.test) for plan in plans] == [9, 19, 24, 24]
-    assert [plan.candidates for plan in plans] == [3, 8, 21, 50]
+    assert [plan.candidates for plan in plans] == [2, 6, 16, 38]
 
 
 def test_what_is_said_of_it(people):

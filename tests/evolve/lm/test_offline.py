@@ -181,20 +181,17 @@ def test_no_prompt_breaks_it_and_each_gets_one_reply(task, messages, seed):
         assert parse_object(reply, "message")
 
 
-@pytest.mark.xfail(strict=True, reason="a line of states without a value is not expected")
 @pytest.mark.parametrize("states", ["", "drink", "drink: tea\n\npet: cat"])
 def test_states_without_values_do_not_break_the_user(states):
     say("user", Message("user", f"<states>\n{states}\n</states>"))
 
 
-@pytest.mark.xfail(strict=True, reason="a choice without words is not expected")
 @pytest.mark.parametrize("task", ["answer", "bound"])
 def test_a_choice_without_words_does_not_break_it(task):
     choices = "1. I am vegan and eat no animal products\n2. I eat everything, meat and fish\n3. "
     say(task, Message("system", ""), Message("user", f"<choices>\n{choices}\n</choices>"))
 
 
-@pytest.mark.xfail(strict=True, reason="the label of such a type is empty")
 def test_a_type_that_begins_with_a_colon_makes_no_broken_write():
     prompt = (
         "<memory_types>\n- : diet style\n</memory_types>\n<conversation>\n"
@@ -298,7 +295,8 @@ def test_memories_of_a_chinese_life_are_chinese(architecture):
     user, lm = person(STRANGERS["Chinese"]), OfflineLM()
     policy = seed_policy(architecture).derive(
         texts={"memory_types": "- 星座：用户的星座"},
-        settings={"write_every": 2, "local_window": 0},
+        settings={"write_every": 2, "local_window": 0}
+        | ({"supersede": True} if architecture == "awe" else {}),
     )
     rollout = live(policy, user, World(lm, lm, 1))
     assert rollout.entries
