@@ -58,20 +58,20 @@ class Ground:
         scores: Floats = (right.sum(axis=0) - guess) / (self.upper.sum(axis=0) - guess)
         return scores
 
-    def fading(self, slower: Floats, faster: Floats) -> Interval:
-        """How much more memory score a period the second loses than the first.
+    def kept(self, one: Floats, other: Floats) -> Interval:
+        """How much more of its first period's memory score the first policy keeps than the second.
 
-        The slope of a policy is that of a line fitted to its memory scores by period; this is the
-        first slope less the second, paired by user.
+        What a policy keeps is the mean of its later periods' memory scores as a share of its first
+        period's; this is the difference of the two shares, paired by user.
         """
-        rows = np.concatenate([slower, faster, self.guess, self.upper], axis=1)
+        rows = np.concatenate([one, other, self.guess, self.upper], axis=1)
         periods = self.guess.shape[1]
 
         def statistic(sums: Floats) -> Floats:
             ours, theirs, guess, upper = (
                 sums[..., at * periods : (at + 1) * periods] for at in range(4)
             )
-            return slope((ours - guess) / (upper - guess)) - slope(
+            return share_kept((ours - guess) / (upper - guess)) - share_kept(
                 (theirs - guess) / (upper - guess)
             )
 
@@ -81,11 +81,10 @@ class Ground:
         return cluster_interval(rows.tolist(), statistic, derive("benchmarks", self.seed))
 
 
-def slope(scores: Floats) -> Floats:
-    """Slope of the line fitted to scores by period, along the last axis."""
-    centred = np.arange(scores.shape[-1]) - (scores.shape[-1] - 1) / 2
-    fitted: Floats = scores @ centred / (centred @ centred)
-    return fitted
+def share_kept(scores: Floats) -> Floats:
+    """Mean of the later periods' scores as a share of the first's, along the last axis."""
+    kept: Floats = scores[..., 1:].mean(axis=-1) / scores[..., 0]
+    return kept
 
 
 def ground_of(users: Sequence[User], bounds: Bounds, seed: int) -> Ground:

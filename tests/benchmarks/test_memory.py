@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.memory import Ground, slope
+from benchmarks.memory import Ground, share_kept
 from feedback.records import Diagnosis, Stage
 
 USERS, PERIODS = 12, 4
@@ -34,12 +34,14 @@ def test_differences_are_paired(ground: Ground) -> None:
     assert ground.memory(worse).high - ground.memory(worse).low > 0.2
 
 
-def test_fading_is_the_difference_of_the_slopes(ground: Ground) -> None:
+def test_what_is_kept_is_a_share_of_the_first_period(ground: Ground) -> None:
     level = np.full((USERS, PERIODS), 5.0)
     falling = level - 0.6 * np.arange(PERIODS)
-    assert ground.fading(level, falling).mean == pytest.approx(0.1)
-    assert ground.fading(falling, level).mean == pytest.approx(-0.1)
-    assert slope(np.array([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])) == pytest.approx([2.0, 0.0])
+    more = ground.kept(level, falling).mean
+    assert more > 0.1
+    assert ground.kept(falling, level).mean == pytest.approx(-more)
+    shares = share_kept(np.array([[4.0, 3.0, 1.0], [2.0, 2.0, 2.0]]))
+    assert shares == pytest.approx([0.5, 1.0])
 
 
 def test_right_answers_are_counted_where_they_belong(ground: Ground) -> None:
