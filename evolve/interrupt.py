@@ -58,3 +58,9 @@ class Interrupt:
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
         raise KeyboardInterrupt
+
+
+def end_quietly() -> None:
+    """Ignore both signals from now on: the process ends anyway, and one would only disturb that."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evolve.cli import limit_threads, run_command
-from evolve.interrupt import Interrupt
+from evolve.interrupt import Interrupt, end_quietly
 from policies.errors import RunStoppedError, UserError
 
 if TYPE_CHECKING:
@@ -111,4 +111,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    end_quietly()
+    sys.exit(status)

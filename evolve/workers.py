@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing import resource_tracker
@@ -210,6 +210,11 @@ def _follow(parent: int) -> None:
     """In a worker: leave signals to the process that started it, and end soon after that has."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    with suppress(ImportError):
+        # It comes with bm25s; its lock between processes would outlive one that is killed.
+        from tqdm import tqdm  # type: ignore[import-untyped]
+
+        tqdm.set_lock(threading.RLock())
 
     def watch() -> None:
         while os.getppid() == parent:

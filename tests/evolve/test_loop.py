@@ -1,0 +1,100 @@
+"""How the command turns its arguments into a run, and the end of a run into a status."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from evolve import policy_run
+from evolve.config import Options
+from evolve.journal import Journal
+from evolve.loop import main
+from policies.errors import ConfigError, RunStoppedError
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Keeps what runs are asked for instead of running; ``ends`` is called in place of each."""
+
+    class Runs:
+        asked: tuple = ()
+        ends = staticmethod(lambda: None)
+
+    def run(options, folder, jobs, watch, *, resume=False):
+        Runs.asked = (options, folder, jobs, resume)
+        Runs.ends()
+
+    monkeypatch.setattr(policy_run, "policy_run", run)
+    return Runs
+
+
+def test_a_new_run(runs):
+    line = "--budget 60 --seed 3 --later-rounds 4 --jobs 5 --runs somewhere --name here"
+    assert main(line.split()) == 0
+    assert runs.asked == (Options(60, seed=3, later_rounds=4), Path("somewhere/here"), 5, False)
+
+
+def test_a_run_without_a_name_has_one_by_time_and_strategy(runs):
+    assert main(["--budget", "60", "--strategy", "placebo"]) == 0
+    folder = runs.asked[1]
+    assert folder.parent == Path("runs")
+    assert folder.match("[0-9]*-[0-9]*-placebo-[0-9]*")
+
+
+def test_a_resumed_run_has_the_options_that_began_it(runs, tmp_path):
+    header = {"options": Options(60, seed=3).as_dict()}
+    with Journal(tmp_path, header, resume=False):
+        pass
+    assert main(["--resume", str(tmp_path), "--seed", "4", "--jobs", "1"]) == 0
+    assert runs.asked == (Options(60, seed=4), tmp_path, 1, True)
+
+
+def stopped():
+    signal.raise_signal(signal.SIGTERM)
+    raise RunStoppedError
+
+
+def interrupted():
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(("ends", "status"), [(stopped, 143), (interrupted, 130)])
+def test_a_stopped_run_says_how_to_go_on(runs, tmp_path, capsys, ends, status):
+    folder = tmp_path / "my runs" / "it's"
+    with Journal(folder, {"options": Options(60).as_dict()}, resume=False):
+        pass
+    runs.ends = ends
+    assert main(["--resume", str(folder), "--jobs", "1"]) == status
+    said = capsys.readouterr().err
+    quoted = f"""'{tmp_path}/my runs/it'"'"'s'"""
+    assert said == f"stopped; go on with: python -m evolve.loop --resume {quoted}\n"
+
+
+def test_stopped_before_it_began_there_is_nothing_to_resume(runs, tmp_path, capsys):
+    runs.ends = stopped
+    assert main(["--budget", "60", "--runs", str(tmp_path), "--name", "x", "--jobs", "1"]) == 143
+    assert capsys.readouterr().err == (
+        "stopped; nothing was spent yet: begin again with the same command\n"
+    )
+
+
+def test_a_mistake_is_one_line_and_defects_pass(runs, capsys):
+    def mistaken():
+        raise ConfigError("A rule.")
+
+    def defect():
+        raise ZeroDivisionError
+
+    runs.ends = mistaken
+    assert main(["--budget", "60"]) == 2
+    assert capsys.readouterr().err == "error: A rule.\n"
+    runs.ends = defect
+    with pytest.raises(ZeroDivisionError):
+        main(["--budget", "60"])
+
+
+def test_signals_are_given_back(runs):
+    before = signal.getsignal(signal.SIGINT)
+    main(["--budget", "60"])
+    assert signal.getsignal(signal.SIGINT) is before
