@@ -310,6 +310,7 @@ def figures() -> str:
     )
     page = RESULTS.read_text(encoding="utf-8")
     tables = [re.search(rf"^\*\*{title}\*\*\n\n(?:\|.*\n)+", page, re.M) for title in titles]
+    assert tables[0], f"{place(RESULTS)} has no table {titles[0]!r}"  # the other needs data
     return "\n\n".join(table[0].strip() for table in tables if table)
 
 
