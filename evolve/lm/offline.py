@@ -25,8 +25,8 @@ class Capacity:
         insight: Share of older raw turns that only imply something and are still seen for what they
             say when a question is asked.
         recency_pull: Relevance that the newest memory gains where newer values are said to win.
-        dated_pull: What the newest written fact gains where nothing is said of newer values, since
-            its line names the session; raw turns do not.
+        dated_pull: What the newest memory gains where nothing is said of newer values, if its time
+            is plain: a written fact, whose line names the session, or a fresh turn.
     """
 
     kept_facts: int = 3
@@ -36,7 +36,7 @@ class Capacity:
     fresh_turns: int = 2
     insight: float = 0.3
     recency_pull: float = 0.2
-    dated_pull: float = 0.6
+    dated_pull: float = 0.5
 
 
 class OfflineLM:

@@ -113,10 +113,15 @@ def attend_plain(
     return _heaviest(items, relevance, request, capacity)
 
 
+def _fresh(items: Sequence[Item], capacity: Capacity) -> set[int]:
+    """Ages of the turns just before the question."""
+    turns = sorted({item.age for item in items if item.age >= _NOW}, reverse=True)
+    return set(turns[: capacity.fresh_turns])
+
+
 def _seen(items: Sequence[Item], request: Request, capacity: Capacity) -> list[Item]:
     """Items that are seen for what they say: facts, fresh turns, and of other turns a share."""
-    turns = sorted({item.age for item in items if item.age >= _NOW}, reverse=True)
-    fresh = set(turns[: capacity.fresh_turns])
+    fresh = _fresh(items, capacity)
     return [
         item
         for item in items
@@ -130,7 +135,7 @@ def _seen(items: Sequence[Item], request: Request, capacity: Capacity) -> list[I
 def _heaviest(
     items: Sequence[Item], relevance: Sequence[float], request: Request, capacity: Capacity
 ) -> list[Attended]:
-    told = newer_wins(request)
+    told, fresh = newer_wins(request), _fresh(items, capacity)
     ages = sorted({item.age for item in items})
     rank = {age: (number + 1) / len(ages) for number, age in enumerate(ages)}
     weighed = [
@@ -138,7 +143,7 @@ def _heaviest(
             item,
             weight
             + capacity.attention_noise * normal(request.seed, item.reading.key)
-            + _pull(item, told, capacity) * rank[item.age],
+            + _pull(item, told, item.age in fresh, capacity) * rank[item.age],
         )
         for item, weight in zip(items, relevance, strict=True)
     ]
@@ -146,11 +151,15 @@ def _heaviest(
     return weighed[: capacity.attended]
 
 
-def _pull(item: Item, newer_wins_is_said: bool, capacity: Capacity) -> float:
-    """How much the newest of items like this one gains in relevance."""
-    if newer_wins_is_said:
+def _pull(item: Item, told: bool, fresh: bool, capacity: Capacity) -> float:
+    """How much the newest of items like this one gains in relevance.
+
+    Where nothing is said of newer values, what names its session or was just said gains all the
+    same, as its time is plain to see.
+    """
+    if told:
         return capacity.recency_pull
-    return 0.0 if item.raw else capacity.dated_pull
+    return capacity.dated_pull if fresh or not item.raw else 0.0
 
 
 @lru_cache(maxsize=65536)
