@@ -122,7 +122,7 @@ def test_without_known_turns_there_is_no_trace_and_outside_the_lexicon_it_says_s
     tmp_path, tiny, run
 ):
     path = tmp_path / "env.json"
-    path.write_text(json.dumps(tiny()).replace('"pet"', '"charm"'))
+    path.write_text(json.dumps(tiny()).replace('"drink"', '"omen"'))
     out = run("--policy", "awi", "--env", str(path))
     assert "outside the offline model's lexicon" in out
     assert "Trace" not in out
