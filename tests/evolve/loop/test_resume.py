@@ -30,12 +30,13 @@ def tear(path: Path, draw: random.Random) -> None:
 
 
 def moments(whole: int, kills: int, draw: random.Random) -> list[int]:
-    """Sizes of the journal at which a run is killed: anywhere, but spread over its life."""
+    """Sizes of the journal at which a run is killed: its start, near its end, and between them."""
     part = whole // kills
-    return [draw.randrange(number * part, (number + 1) * part) for number in range(kills)]
+    between = [draw.randrange(n * part, (n + 1) * part) for n in range(1, kills - 1)]
+    return [0, *between, draw.randrange(whole - part // 4, whole)]
 
 
-@pytest.mark.parametrize(("number", "kills", "jobs"), [(0, 8, 1), (1, 8, 1), (2, 4, 2)])
+@pytest.mark.parametrize(("number", "kills", "jobs"), [(0, 9, 1), (1, 8, 1), (2, 3, 2)])
 def test_killed_and_resumed_it_ends_with_the_same_bytes(
     command, reference, same_run, wait_until, number, kills, jobs
 ):

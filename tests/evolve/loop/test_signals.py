@@ -48,8 +48,8 @@ class Running:
         self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, self.err
 
-    def resumes(self, jobs=1):
-        done = self.command.run("--resume", "runs/run", "--jobs", jobs)
+    def resumes(self):
+        done = self.command.run("--resume", "runs/run", "--jobs", 1)
         assert (done.returncode, done.stderr) == (0, "")
         self.same_run(self.folder, self.small.folder)
 
@@ -61,7 +61,11 @@ def running(command, small, wait_until, same_run):
 
 @pytest.mark.parametrize(
     ("number", "jobs", "status"),
-    [(signal.SIGINT, 1, 130), (signal.SIGINT, 2, 130), (signal.SIGTERM, 2, 143)],
+    [
+        pytest.param(signal.SIGINT, 1, 130, marks=pytest.mark.extra),
+        (signal.SIGINT, 2, 130),
+        (signal.SIGTERM, 1, 143),
+    ],
 )
 def test_one_signal_stops_at_the_next_safe_point(running, number, jobs, status):
     running.start(jobs)
@@ -70,10 +74,10 @@ def test_one_signal_stops_at_the_next_safe_point(running, number, jobs, status):
     assert running.ended() == (status, f"\n{ASKED}\n{RESUME}\n")
     assert (running.folder / FILE).read_bytes().endswith(b"}\n")
     assert not (running.folder / "summary.json").exists()
-    running.resumes(jobs)
+    running.resumes()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.extra), 2])
 def test_a_second_signal_stops_at_once(running, jobs):
     running.start(jobs)
     running.until_written(0.3)
@@ -152,6 +156,7 @@ def test_on_a_terminal_it_ends_with_tables(running, terminal):
     running.same_run(running.folder, running.small.folder)
 
 
+@pytest.mark.extra
 def test_a_closed_pipe_ends_a_run_quietly(running):
     ours, theirs = os.pipe()
     running.start(1, stdout=theirs)
