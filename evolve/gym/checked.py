@@ -157,6 +157,8 @@ def read_bytes(path: str | Path, error: type[UserError]) -> bytes:
         UserError: As the class ``error``, in one sentence, where the file cannot be read.
     """
     try:
+        if Path(path).is_fifo():  # reading would wait for ever for somebody to write
+            raise error(f"{path} is a pipe where a file is needed; save it to a file first.")
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise error(f"There is no file {path}; check the path.") from None

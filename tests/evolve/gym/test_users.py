@@ -1,6 +1,7 @@
 """Environment files: what is read, and every way in which one can be wrong."""
 
 import json
+import os
 import random
 import time
 from contextlib import suppress
@@ -343,3 +344,9 @@ def test_a_big_file_loads_fast(shared_data, tmp_path):
     start = time.process_time()
     assert len(load_users(path)) == 150
     assert time.process_time() - start < 5  # under 1 s when measured: 15 MB
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(EnvironmentFileError, match="is a pipe where a file is needed"):
+        load_users(tmp_path / "pipe")
