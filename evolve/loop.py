@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.cli import limit_threads, run_command
 from evolve.interrupt import Interrupt, end_quietly
-from policies.errors import RunStoppedError, UserError
+from policies.errors import ConfigError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
     from evolve.config import Options
@@ -39,8 +39,17 @@ class _Place:
         self._runs, self._name, self._resume = runs, name, resume
 
     def folder(self, options: Options) -> Path:
-        """The folder that is resumed, or a new one."""
+        """The folder that is resumed, or a new one.
+
+        Raises:
+            ConfigError: A name is given to a run that has one.
+        """
         if self._resume is not None:
+            if self._name is not None:
+                raise ConfigError(
+                    f"A resumed run keeps its folder {self._resume}, but --name is {self._name}; "
+                    "leave one of the two out."
+                )
             return Path(self._resume)
         if self._name is not None:
             return self._runs / self._name

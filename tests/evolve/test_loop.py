@@ -49,6 +49,14 @@ def test_a_resumed_run_has_the_options_that_began_it(runs, tmp_path):
     assert runs.asked == (Options(60, seed=4), tmp_path, 1, True)
 
 
+def test_a_resumed_run_takes_no_new_name(runs, tmp_path, capsys):
+    with Journal(tmp_path, {"options": Options(60).as_dict()}, resume=False):
+        pass
+    assert main(["--resume", str(tmp_path), "--name", "other"]) == 2
+    assert "but --name is other; leave one of the two out" in capsys.readouterr().err
+    assert runs.asked == ()
+
+
 def stopped():
     signal.raise_signal(signal.SIGTERM)
     raise RunStoppedError
