@@ -38,6 +38,16 @@ class Series:
         return _mean([_less(joint.gain, placebo.gain) for joint, placebo in pairs])
 
     @property
+    def over_default(self) -> Interval | None:
+        """Mean gain over the seed at default settings; None where one is undefined."""
+        return _mean([run.over_default for run in self.joint])
+
+    @property
+    def compared(self) -> bool:
+        """Whether runs were held against the seed at default settings."""
+        return any(run.default_memory is not None for run in self.joint)
+
+    @property
     def unwritten(self) -> Interval | None:
         """Mean change of the share of answers lost as ``unwritten``."""
         return _mean([_less(run.best_unwritten, run.seed_unwritten) for run in self.joint])
@@ -62,14 +72,19 @@ class Series:
 
 
 def summary_table(title: str, series: Sequence[Series]) -> Table:
-    """A row per series."""
+    """A row per series; a column for the defaults where any series was held against them."""
+    compared = any(s.compared for s in series)
     columns = (
-        *("seed policy", "draws", "mean gain [95 %]", "improved", "below seed"),
+        *("seed policy", "draws", "mean gain [95 %]"),
+        *(("over default settings",) if compared else ()),
+        *("improved", "below seed"),
         *("unwritten", "shrinkage", "joint less placebo", "seconds a run"),
     )
     rows = tuple(
         (
-            *(s.name, str(len(s.joint)), _shown(s.gain), str(s.improved), str(s.below)),
+            *(s.name, str(len(s.joint)), _shown(s.gain)),
+            *((_shown(s.over_default),) if compared else ()),
+            *(str(s.improved), str(s.below)),
             _shown(s.unwritten),
             "-" if s.shrinkage is None else f"{s.shrinkage:.2f}",
             _shown(s.over_placebo),
@@ -81,7 +96,7 @@ def summary_table(title: str, series: Sequence[Series]) -> Table:
 
 
 def claims_of(series: Series, *, strict: bool, sharp: bool) -> list[Claim]:
-    """That the loop gains, more than the placebo, and that less is left unwritten.
+    """That the loop gains, more than defaults and placebo do, and that less is left unwritten.
 
     Args:
         series: The runs.
@@ -98,6 +113,9 @@ def claims_of(series: Series, *, strict: bool, sharp: bool) -> list[Claim]:
 
     fall = series.unwritten
     claims = [claim("mean gain on test users above zero", series.gain)]
+    if series.compared:
+        text = "mean gain over the seed at default settings above zero"
+        claims.append(claim(text, series.over_default))
     if series.placebo:
         claims.append(claim("gain above the placebo's", series.over_placebo))
     if strict:

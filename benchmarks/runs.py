@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from benchmarks.defaults import over_defaults
 from evolve.config import Options
 from evolve.display import Standing
 from evolve.finish import Outcome
@@ -30,7 +31,12 @@ from policies.policy import read_policy
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".benchmarks"
-_SCORED = ("failed", "minibatch", "gate")  # stages of candidates that rollouts were spent on
+_SCORED = (
+    "failed",
+    "minibatch",
+    "level",
+    "gate",
+)  # stages of candidates that rollouts were spent on
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +72,12 @@ class RunResult:
     Attributes:
         seed_memory: Memory score of the seed.
         best_memory: Of the best version.
-        gain: Best less seed.
-        low: Lower end of its interval.
+        gain: Best less seed; 0.0 where best is the seed.
+        low: Lower end of its interval; None where best is the seed.
         high: Upper end.
+        default_memory: Memory score of the seed with all settings at their defaults; None where it
+            has them already, or where it was not asked for.
+        over_default: Best less that.
         accepted: Versions accepted.
         candidates: Candidates that rollouts were spent on.
         seed_unwritten: Share of answers whose earliest lost step is ``unwritten``, by the seed.
@@ -87,6 +96,8 @@ class RunResult:
     gain: float | None
     low: float | None
     high: float | None
+    default_memory: float | None
+    over_default: float | None
     accepted: int
     candidates: int
     seed_unwritten: float | None
@@ -167,7 +178,7 @@ def add_cache_options(parser: argparse.ArgumentParser) -> None:
 def sources_digest() -> str:
     """16 hex digits that change with whatever a run's result could depend on."""
     digest = hashlib.sha256(".".join(map(str, sys.version_info[:2])).encode())
-    files = [ROOT / "uv.lock", Path(__file__)]
+    files = [ROOT / "uv.lock", Path(__file__), Path(__file__).with_name("defaults.py")]
     for package in ("policies", "feedback", "evolve"):
         files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in (".py", ".yaml"))
     for file in files:
@@ -234,19 +245,29 @@ def execute(spec: RunSpec, env: Path) -> RunResult:
     with TemporaryDirectory() as name:
         folder = Path(name) / "run"
         outcome = policy_run(options, folder, 1, Watch(Silence(), lambda: False))
-        return _result(outcome, folder, time.monotonic() - began)
+        seconds = time.monotonic() - began
+        defaults: tuple[float | None, float | None] = (None, None)
+        if spec.strategy == "joint" and spec.holdout == "users":
+            defaults = over_defaults(outcome, options)
+        return _result(outcome, defaults, folder, seconds)
 
 
-def _result(outcome: Outcome, folder: Path, seconds: float) -> RunResult:
-    seed, best, gain = outcome.tested["seed"], outcome.tested["best"], outcome.gain
+def _result(
+    outcome: Outcome, defaults: tuple[float | None, float | None], folder: Path, seconds: float
+) -> RunResult:
+    seed, best = outcome.tested["seed"], outcome.tested["best"]
+    stays = seed.policy.id == best.policy.id
+    gain = None if stays else outcome.gain
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     stages = [read_policy(path).scores.get("stage") for path in folder.glob("candidates/*.yaml")]
     return RunResult(
         seed_memory=seed.scores.memory,
         best_memory=best.scores.memory,
-        gain=None if gain is None else gain.mean,
+        gain=0.0 if stays else None if gain is None else gain.mean,
         low=None if gain is None else gain.low,
         high=None if gain is None else gain.high,
+        default_memory=defaults[0],
+        over_default=defaults[1],
         accepted=len(summary["versions"]) - 1,
         candidates=sum(stage in _SCORED for stage in stages),
         seed_unwritten=seed.scores.trace.get(TraceStage.UNWRITTEN),
@@ -262,14 +283,18 @@ def _result(outcome: Outcome, folder: Path, seconds: float) -> RunResult:
 
 
 def run_table(title: str, runs: Mapping[str, RunResult]) -> Table:
-    """A row per run: what it found, what it took."""
+    """A row per run: what it found, what it took; the defaults where any run was held to them."""
+    compared = any(r.default_memory is not None for r in runs.values())
     columns = (
-        *("run", "seed", "best", "gain [95 %]", "accepted", "candidates"),
+        *("run", "seed", "best", "gain [95 %]"),
+        *(("seed at default settings", "best over that") if compared else ()),
+        *("accepted", "candidates"),
         *("unwritten seed", "best", "shrinkage", "tokens/answer seed", "best", "seconds"),
     )
     rows = tuple(
         (
             *(name, number(r.seed_memory, 3), number(r.best_memory, 3), _gain(r)),
+            *((number(r.default_memory, 3), _signed(r.over_default)) if compared else ()),
             *(str(r.accepted), str(r.candidates)),
             *(number(r.seed_unwritten, 3), number(r.best_unwritten, 3), number(r.shrinkage, 2)),
             *(number(r.seed_tokens, 0), number(r.best_tokens, 0), f"{r.seconds:.0f}"),
@@ -282,7 +307,13 @@ def run_table(title: str, runs: Mapping[str, RunResult]) -> Table:
 def _gain(result: RunResult) -> str:
     if result.gain is None:
         return "undefined"
+    if result.low is None:
+        return f"{_signed(result.gain)} (seed stays)"
     return f"{result.gain:+.3f} [{number(result.low, 3)}, {number(result.high, 3)}]"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.3f}"
 
 
 def peak_memory() -> float:

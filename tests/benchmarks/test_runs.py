@@ -18,6 +18,8 @@ RESULT = RunResult(
     gain=0.1,
     low=0.05,
     high=0.15,
+    default_memory=None,
+    over_default=None,
     accepted=2,
     candidates=20,
     seed_unwritten=0.5,
@@ -97,6 +99,23 @@ def test_a_series_sums_up_its_draws() -> None:
     assert row[3:5] == ("3", "1")
 
 
+def test_a_series_is_held_against_the_defaults_where_its_runs_were() -> None:
+    runs = tuple(
+        replace(RESULT, default_memory=0.3 - over, over_default=over) for over in (0.1, 0.05, 0.06)
+    )
+    series, plain = Series("x", runs), Series("y", (RESULT,) * 3)
+    table = summary_table("t", [series, plain])
+    assert table.columns[3] == "over default settings"
+    assert [row[3] for row in table.rows] == ["+0.070 [+0.004, +0.136]", "-"]
+    assert "over default settings" not in summary_table("t", [plain]).columns
+    (claim,) = (c for c in claims_of(series, strict=True, sharp=True) if "default" in c.text)
+    assert claim.verdict == "holds"
+    worse = Series("x", tuple(replace(run, over_default=-0.05) for run in runs))
+    (claim,) = (c for c in claims_of(worse, strict=True, sharp=True) if "default" in c.text)
+    assert claim.verdict == "FAILS"
+    assert not [c for c in claims_of(plain, strict=True, sharp=True) if "default" in c.text]
+
+
 def test_an_undefined_gain_makes_the_mean_undefined_and_the_claim_fail() -> None:
     series = Series("x", draws([0.1, None, 0.1]))
     assert series.gain is None
@@ -125,3 +144,12 @@ def test_a_run_is_a_row() -> None:
     assert first[3] == "+0.100 [0.050, 0.150]"
     assert second[3] == "undefined"
     assert second[7] == "-"
+
+
+def test_a_seed_that_stays_gains_nothing_and_has_no_interval() -> None:
+    stays = replace(RESULT, gain=0.0, low=None, high=None)
+    held = replace(stays, default_memory=0.28, over_default=-0.08)
+    table = run_table("t", {"a": stays, "b": held})
+    assert [row[3] for row in table.rows] == ["+0.000 (seed stays)"] * 2
+    assert table.columns[4:6] == ("seed at default settings", "best over that")
+    assert [row[4:6] for row in table.rows] == [("-", "-"), ("0.280", "-0.080")]
