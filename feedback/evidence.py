@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from feedback.losses import Loss
 from feedback.reading import FLOOR
@@ -12,6 +13,9 @@ from feedback.trace import revealing_turns
 OLDER_VALUE = "An older value also stood in the context."
 
 _QUOTE = 400  # characters of a user's message
+_QUESTION = 120  # characters of a question
+_CHOICE = 100  # characters of a choice
+_LEAD = 20  # characters quoted of a long beginning that two choices share
 _FACT = 90  # characters of an entry
 _FACTS = 4  # entries listed of a write or a context
 _TURNS = 2  # revealing turns quoted, the latest
@@ -124,20 +128,37 @@ def _shown(loss: Loss, turns: tuple[ChatMessage, ...]) -> list[str]:
 
 
 def _answered(loss: Loss) -> str:
-    answer, query = loss.answer, loss.scene.truth.queries[loss.answer.question]
-    asked = f'asked "{shortened(query, 120)}"'
+    answer, truth = loss.answer, loss.scene.truth
+    asked = f'asked "{shortened(truth.queries[answer.question], _QUESTION)}"'
+    choices = truth.choices[answer.question]
+    right = choices[answer.right_choice]
     if answer.chosen is None:
-        return f'{asked}, replied "{shortened(answer.reply, 80)}", which names no choice'
+        replied = f'{asked}, replied "{shortened(answer.reply, 80)}", which names no choice'
+        return f'{replied}; right was "{shortened(right, _CHOICE)}"'
+    wrong, right = _told_apart(choices[answer.chosen], right)
+    chose = f'{asked}, chose "{wrong}" where "{right}" was right'
     probe = loss.probe
     if probe is None:
-        return f"{asked}, chose wrong"
+        return chose
     if probe.right:
-        return f"{asked}, chose wrong, though the probe said {_plain(probe.truth)}, which is true"
+        return f"{chose}, though the probe said {_plain(probe.truth)}, which is true"
     if probe.unknown:
         said = "that it does not know"
     else:
         said = "nothing readable" if probe.reply is None else _plain(probe.reply)
-    return f"{asked}, chose wrong; the probe said {said}, true is {_plain(probe.truth)}"
+    return f"{chose}; the probe said {said}, true is {_plain(probe.truth)}"
+
+
+def _told_apart(one: str, other: str) -> tuple[str, str]:
+    """Two choices, shortened; of a long beginning that they share only the end is left."""
+    lines = [" ".join(text.split()) for text in (one, other)]
+    pairs = zip(*lines, strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if shared > _CHOICE // 2:
+        lead = lines[0][shared - _LEAD : shared]
+        lead = lead.partition(" ")[2] or lead  # from the beginning of a word
+        lines = [f"…{lead}{line[shared:]}" for line in lines]
+    return shortened(lines[0], _CHOICE), shortened(lines[1], _CHOICE)
 
 
 def _nearest_first(loss: Loss, entries: list[Entry]) -> list[Entry]:

@@ -286,6 +286,7 @@ class UserTruth:
         states: Per period, state name to its true value.
         updated: Per period, the states that the period updated.
         queries: Text of each question.
+        choices: Per question, the texts of its choices, in the file's order.
         required: Per question, the names of its required states.
         traceable: Whether every session names the states that it exposes (maybe none).
     """
@@ -295,6 +296,7 @@ class UserTruth:
     states: tuple[Mapping[str, str], ...]
     updated: tuple[frozenset[str], ...]
     queries: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...]
     required: tuple[tuple[str, ...], ...]
     traceable: bool
 

@@ -105,6 +105,9 @@ class User:
             states=tuple(period.state for period in self.periods),
             updated=tuple(period.updated for period in self.periods),
             queries=tuple(question.query for question in self.questions),
+            choices=tuple(
+                tuple(choice.answer for choice in question.choices) for question in self.questions
+            ),
             required=tuple(question.required for question in self.questions),
             traceable=all(
                 session.exposed is not None

@@ -34,6 +34,7 @@ def truth_of(states, required=(("s", "t"),)) -> UserTruth:
             for before, now in zip([None, *states], states, strict=False)
         ),
         queries=tuple(f"question {i}" for i in range(len(required))),
+        choices=(("these", "those"),) * len(required),
         required=required,
         traceable=False,
     )

@@ -50,6 +50,7 @@ def truth_of(user="u", traceable=True) -> UserTruth:
         STATES,
         (frozenset(), frozenset({"diet_style"})),
         ("what to eat?", "what to cook with?", "how to stretch?"),
+        tuple(tuple(f"choice {i} of {q}" for i in range(4)) for q in range(3)),
         (("diet_style",), ("diet_style", "kitchen_size"), ("main_sport",)),
         traceable,
     )
@@ -144,9 +145,48 @@ def test_the_evidence_tells_what_was_said_held_shown_and_answered():
         "  - write 0 of period 0 made: [food: is vegetarian and eats no meat]"
         " (3 told facts competed)",
         "  - the answer was shown 1 of 1 memories; none of the memories resembles it",
-        '  - asked "what to cook with?", chose wrong; the probe said "large_kitchen",'
-        ' true is "tiny_kitchen"',
+        '  - asked "what to cook with?", chose "choice 1 of 1" where "choice 0 of 1" was right;'
+        ' the probe said "large_kitchen", true is "tiny_kitchen"',
     ]
+
+
+SAME = "Because of all that you have told me of your life in the past few years, I would say: "
+
+
+@pytest.mark.parametrize(
+    ("chosen", "right", "said"),
+    [
+        (
+            "Since you\n### fast, " + "a" * 99,
+            "Eat " + "b" * 99,
+            f'chose "Since you ### fast, {"a" * 79}…" where "Eat {"b" * 95}…" was right',
+        ),
+        (
+            SAME + "soup, and " + "c" * 99,
+            SAME + "cake.",
+            f'chose "…I would say: soup, and {"c" * 75}…" where "…I would say: cake." was right',
+        ),
+        ("吃" * 60 + "鱼", "吃" * 60 + "菜", f'chose "…{"吃" * 20}鱼" where "…{"吃" * 20}菜" was'),
+    ],
+)
+def test_long_choices_are_shortened_to_what_tells_them_apart(chosen, right, said):
+    lived = case(AWE, answers=CASES)
+    truth = dataclasses.replace(lived.truth, choices=((right, chosen),) * 3)
+    texts = build_feedback(AWE, [lived._replace(truth=truth)]).texts
+    assert said in texts["memory_types"]
+    assert f"{said.split('was')[0]}was right, though the probe said" in texts["answer_prompt"]
+    assert len(re.findall("^#", texts["memory_types"], re.MULTILINE)) == 1
+
+
+def test_the_right_choice_is_told_where_no_probe_was_asked_or_no_choice_was_read():
+    lived = case(AWE, answers={(0, 0): {"probed": ["vegan"]}})
+    bare = tuple(dataclasses.replace(a, probes=()) for a in lived.rollout.answers)
+    rollout = dataclasses.replace(lived.rollout, answers=bare)
+    found = build_feedback(AWE, [Case(rollout, lived.truth, lived.diagnoses)])
+    assert 'chose "choice 1 of 0" where "choice 0 of 0" was right\n' in found.markdown
+    wrong = {(0, 0): {"probed": ["vegan"], "chosen": None}}
+    text = build_feedback(AWE, [case(AWE, answers=wrong)]).texts["answer_prompt"]
+    assert text.endswith('replied "{}", which names no choice; right was "choice 0 of 0"')
 
 
 def test_an_older_value_in_the_context_is_said_and_counted():
@@ -263,7 +303,8 @@ def many_states(count):
     schema = {f"state_{i:02}": (f"one_{i}", f"other_{i}") for i in range(count)}
     now = {state: values[0] for state, values in schema.items()}
     required = (*((state,) for state in schema), ("state_00",))
-    truth = UserTruth("u", schema, (now,), (frozenset(),), ("why?",) * (count + 1), required, True)
+    asked = ("why?",) * (count + 1), (("this", "that"),) * (count + 1)
+    truth = UserTruth("u", schema, (now,), (frozenset(),), *asked, required, True)
     said = ChatMessage("0.0.0.u", "user", "words " * 60, tuple(now.items()))
     answers = tuple(answer(truth, 0, question, [None]) for question in range(len(required)))
     rollout = Rollout(AWE.id, "u", (said,), (Write(0, 0, (said.id,), ()),), (), answers, ())

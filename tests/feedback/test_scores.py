@@ -36,7 +36,7 @@ BOUNDS = {("a", 0, 0): 1.0, ("a", 1, 0): 1.0, ("b", 0, 0): 1.0, ("b", 0, 1): 0.0
 
 
 def truth(user):
-    return UserTruth(user, {}, (), (), ("q", "r"), (("s", "t"), ("s",)), True)
+    return UserTruth(user, {}, (), (), ("q", "r"), ((), ()), (("s", "t"), ("s",)), True)
 
 
 def test_pooled_scores():

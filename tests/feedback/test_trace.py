@@ -48,7 +48,9 @@ def truth_of(states=(NOW,), required=(("diet_style",),), traceable=True, schema=
         updated.append(frozenset(name for name in now if before[name] != now[name]))
     queries = tuple(f"question {i}" for i in range(len(required)))
     values = schema or SCHEMA
-    return UserTruth("u", values, tuple(states), tuple(updated), queries, required, traceable)
+    choices = (("these", "those"),) * len(required)
+    spans = tuple(states), tuple(updated)
+    return UserTruth("u", values, *spans, queries, choices, required, traceable)
 
 
 def entry(text, number=0, label="food", sources=(TOLD.id, REPLY.id), **other) -> Entry:

@@ -49,6 +49,10 @@ def test_truth(tiny):
     assert [truth.write_period("pet", p) for p in range(3)] == [0, 0, 0]
     assert truth.required == (("drink", "pet"), ("drink",))
     assert truth.queries == ("What shall I drink with my pet?", "Which cup?")
+    assert truth.choices == tuple(
+        tuple(choice["answer"] for choice in question["answer_choices"])
+        for question in content[0]["qas"]
+    )
     for period in content[0]["periods"]:
         for session in period["sessions"]:
             session.setdefault("exposed_states", {})
