@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from feedback.digest_text import Limits, document, part_text
+from feedback.digest_text import Limits, part_text
+from feedback.document import Source, document
 from feedback.losses import Case, Loss, Scene, find_losses, scene_of
 from feedback.records import Diagnosis, Stage
 from feedback.routing import PARTS, address, parts_of
@@ -44,22 +45,13 @@ class Feedback:
 def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMITS) -> Feedback:
     """Turn the diagnoses of a policy's rollouts into feedback on its parts.
 
-    The numbers, in this order; a *blamed* answer of a state is a wrong one whose trace, or whose
-    stage where there is no trace, names it:
+    The numbers are those of ``feedback.document.MEANINGS``, in its order (``write``, ``read``,
+    ``utilization`` and ``lucky`` only where all answers were probed), then
 
-    - ``answers``, ``users``, ``wrong``: counts; ``accuracy``, ``write``, ``read``, ``utilization``,
-      ``format``, ``lucky``: shares of the answers (the last five only where all were probed, but
-      for ``format``);
-    - ``tokens_per_answer``: over whole rollouts;
-    - ``stale_in_context``: losses by ``misread`` or ``unused`` with an older value in the context;
-      ``stale_live``: losses of any kind with an older value in live memory;
-    - ``competing_facts``: mean number of told facts in the writes of ``unwritten`` losses;
-    - ``probe_format_errors``, ``unknown_probes``: numbers of probed states;
-    - ``memory_tokens``, ``memory_entries``: mean size of live memory at the last diagnosed period;
-      ``unreadable_writes`` up to then; ``failed_rollouts``;
     - ``trace.STAGE``: share of the answers whose earliest loss it is;
-    - ``state.NAME``: share of the answers which require the state that is blamed on it;
-    - ``period.N.RATE``: as the shares above.
+    - ``state.NAME``: share of the answers which require the state that is blamed on it: wrong
+      ones whose trace, or whose stage where there is no trace, names it;
+    - ``period.N.RATE``: as the shares among ``MEANINGS``.
 
     Args:
         policy: The policy that was lived.
@@ -95,8 +87,9 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
         part: part_text([loss for loss in losses if part in loss.parts], required, limits)
         for part in parts
     }
-    title = f"Feedback on policy {policy.name or policy.architecture} ({policy.id})"
-    markdown = document(title, numbers, mass, texts)
+    users = tuple(case.truth.user for case in lived)
+    periods = tuple(sorted({diagnosis.period for diagnosis in diagnoses}))
+    markdown = document(Source(policy, users, periods), numbers, mass, texts)
     return Feedback(policy.id, numbers, failing, mass, texts, markdown)
 
 

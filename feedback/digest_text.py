@@ -1,4 +1,4 @@
-"""The digest in words: the text for each part of a policy, and a document for a person.
+"""The digest in words: the text for each part of a policy.
 
 A part's text is a list of failing state types, the one with most wrong answers first. Each has a
 heading ``### STATE: N of M answers wrong (unwritten 5, lost 2)``: N answers are wrong because of
@@ -71,34 +71,6 @@ def stage_counts(losses: Sequence[Loss]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], _STAGES.index(item[0])))
 
 
-def document(
-    title: str,
-    numbers: Mapping[str, float],
-    mass: Mapping[str, float],
-    texts: Mapping[str, str],
-) -> str:
-    """The whole digest as Markdown.
-
-    Args:
-        title: First heading.
-        numbers: In the order in which they are to stand; names with a dot are grouped.
-        mass: Part to its share of the wrong answers.
-        texts: Part to its text.
-    """
-    lines = [f"# {title}", ""]
-    tables: dict[str, dict[str, dict[str, float]]] = {}
-    for name, number in numbers.items():
-        kind, _, rest = name.partition(".")
-        row, _, column = rest.partition(".") if kind == "period" else (rest or kind, "", "value")
-        tables.setdefault(kind if rest else "number", {}).setdefault(row, {})[column] = number
-    for head, rows in tables.items():
-        lines += _table(head, rows)
-    for part, text in texts.items():
-        lines += [f"## {part}: {mass[part]:.0%} of the wrong answers", ""]
-        lines += [text or "Nothing is addressed to it.", ""]
-    return "\n".join(lines)
-
-
 def _heading(state: str, losses: Sequence[Loss], required: int) -> str:
     stages = ", ".join(f"{stage} {count}" for stage, count in stage_counts(losses))
     return f"### {state}: {len(losses)} of {required} answers wrong ({stages})"
@@ -117,20 +89,3 @@ def _examples(losses: Sequence[Loss], limit: int) -> list[Loss]:
 
 def _size(lines: Sequence[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
-
-
-def _table(head: str, rows: Mapping[str, Mapping[str, float]]) -> list[str]:
-    columns = list(dict.fromkeys(column for cells in rows.values() for column in cells))
-    lines = [_row([head, *columns]), "|" + " --- |" * (1 + len(columns))]
-    for name, cells in rows.items():
-        numbers = (_number(cells[column]) if column in cells else "" for column in columns)
-        lines.append(_row([name.replace("|", "\\|"), *numbers]))
-    return [*lines, ""]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _number(number: float) -> str:
-    return str(number) if isinstance(number, int) else f"{number:.3f}"

@@ -8,6 +8,7 @@ import pytest
 
 from feedback.diagnosis import diagnose
 from feedback.digest import Case, Limits, build_feedback, write_feedback
+from feedback.document import MEANINGS
 from feedback.evidence import OLDER_VALUE
 from feedback.records import (
     Answer,
@@ -198,7 +199,7 @@ def test_an_older_value_in_the_context_is_said_and_counted():
     assert (found.numbers["stale_in_context"], found.numbers["stale_live"]) == (1, 1)
     alone = {(1, 0): UNUSED | {"shown": (1,)}}
     found = build_feedback(AWE, [case(AWE, answers=alone)])
-    assert "older value" not in found.markdown
+    assert not any("older value" in text for text in found.texts.values())
     assert (found.numbers["stale_in_context"], found.numbers["stale_live"]) == (0, 1)
 
 
@@ -350,9 +351,26 @@ def test_the_document_is_written_whole(tmp_path):
     write_feedback(found, path)
     assert path.read_text(encoding="utf-8") == found.markdown
     assert [p.name for p in path.parent.iterdir()] == ["feedback.md"]
-    assert found.markdown.startswith(f"# Feedback on policy awe-seed ({AWE.id})\n\n| number |")
+    assert found.markdown.startswith(
+        f"# Feedback on policy awe-seed ({AWE.id})\n\n"
+        "From 6 answers of 1 train user (u) in periods 0, 1."
+    )
     assert "## memory_types: 17% of the wrong answers" in found.markdown
     assert "| period | accuracy | write |" in found.markdown
+
+
+def test_the_document_says_what_every_number_is_and_no_evidence_twice():
+    found = build_feedback(AWE, [case(AWE, answers=CASES)])
+    plain = [name for name in found.numbers if "." not in name]
+    assert plain == list(MEANINGS)
+    assert all(f" | {MEANINGS[name]} |\n" in found.markdown for name in plain)
+    assert "## write_prompt: 17% of the wrong answers\n\nThe same as for memory_types above.\n" in (
+        found.markdown
+    )
+    assert "- unwritten: user u, period 0: as for memory_types above\n" in found.markdown
+    assert found.markdown.count('asked "what to cook with?"') == 1
+    for part in ("memory_types", "write_prompt", "settings"):  # each rewriter sees its part alone
+        assert 'asked "what to cook with?"' in found.texts[part]
 
 
 def test_rollouts_of_another_policy_and_no_answers_are_refused():
