@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from evolve.cli import run_command
+from evolve.cli import CommandParser, run_command
 from evolve.gym.reference import load_bounds, read_counts, read_run
 from evolve.gym.users import load_users
 from evolve.tables import Table, number, print_tables, short_names
@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m evolve.diagnose",
         description="Diagnose the answers of a published AMemGym run: right, or the first stage "
         "that failed. Exit status 1 if its diagnosis_metrics.json is not reproduced.",

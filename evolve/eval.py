@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evolve.cli import limit_threads, run_command
+from evolve.cli import CommandParser, limit_threads, run_command
 
 if TYPE_CHECKING:
     from evolve.assess import Assessment
@@ -20,26 +19,16 @@ if TYPE_CHECKING:
     from policies.policy import Policy
 
 POLICY_FAILED = 1
-INTERRUPTED = 128 + signal.SIGINT
 _LEAST = {"seed": 0, "users": 1, "jobs": 1, "first_rounds": 1, "later_rounds": 1}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; status 1 where a policy failed by its own fault."""
-    options = _parser().parse_args(argv)
-    limit_threads()
-    return run_command(lambda: _interruptible(options))
-
-
-def _interruptible(options: argparse.Namespace) -> int:
-    try:
-        return _run(options)
-    except KeyboardInterrupt:
-        print("stopped; nothing was kept", file=sys.stderr)
-        return INTERRUPTED
+    return run_command(lambda: _run(_parser().parse_args(argv)))
 
 
 def _run(options: argparse.Namespace) -> int:
+    limit_threads()
     from evolve.config import check_least, environment_path
     from evolve.eval_report import tables_of, to_json
     from evolve.gym.users import file_digest, load_users
@@ -56,9 +45,10 @@ def _run(options: argparse.Namespace) -> int:
     users = load_users(env)[: options.users]
     spec = WorldSpec("offline", options.seed, options.first_rounds, options.later_rounds)
     assessment, known = _assess(policies, users, spec, options.jobs)
-    notes = _notes(policies, known, assessment)
+    environment = file_digest(env)
+    notes = _notes(policies, environment, known, assessment)
     if options.json:
-        header = {"environment": file_digest(env), "seed": options.seed, "notes": notes}
+        header = {"environment": environment, "seed": options.seed, "notes": notes}
         print(to_json(header, assessment))
     else:
         print("\n".join(notes), end="\n\n")
@@ -84,7 +74,9 @@ def _assess(
     return assessment, known
 
 
-def _notes(policies: Sequence[Policy], known: float, assessment: Assessment) -> list[str]:
+def _notes(
+    policies: Sequence[Policy], environment: str, known: float, assessment: Assessment
+) -> list[str]:
     """What the reader must know before the numbers."""
     from evolve.eval_report import named
     from evolve.inputs import OUTSIDE_LEXICON, STAND_IN
@@ -93,9 +85,11 @@ def _notes(policies: Sequence[Policy], known: float, assessment: Assessment) -> 
     if known < 0.5:
         notes.append(OUTSIDE_LEXICON)
     for policy in policies:
-        if policy.lineage.run is not None:
+        lineage = policy.lineage
+        if lineage.run is not None and lineage.environment in {None, environment}:
+            where = "on these very users" if lineage.environment else "on users not named in it"
             notes.append(
-                f"{named(policy)} was evolved (run {policy.lineage.run}): users that it learned "
+                f"{named(policy)} was evolved {where} (run {lineage.run}): those that it learned "
                 "from flatter it"
             )
     if len(policies) > len({policy.id for policy in policies}):
@@ -110,7 +104,7 @@ def _notes(policies: Sequence[Policy], known: float, assessment: Assessment) -> 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m evolve.eval",
         description="Score a memory policy on simulated users, or compare it with another: "
         "accuracy, stages, trace, memory score, tokens. Nothing is evolved or kept. Every role is "

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOPPED = 128  # and the number of the signal, as shells show it: 130 for Ctrl-C
 _ASKED = (
-    b"\nstopping once the rollouts that have begun are in the journal; "
-    b"Ctrl-C again to stop at once\n"
+    "\nstopping once the rollouts that have begun are in the journal; Ctrl-C again to stop at once"
 )
+_SHOW_CURSOR = b"\x1b[?25h"  # a live display hides it
 
 
 class Interrupt:
     """Handles both signals while it is entered.
 
+    The second one ends the process where it stands. It does not raise: an exception may come inside
+    a destructor, which drops it, or in code that is not ready for it, and a journal is made to be
+    left at any instruction.
+
+    Args:
+        last_word: What to say when the process is ended so; called in the handler.
+
     Attributes:
         signal: The last one that came, or None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last_word: Callable[[], str]) -> None:
         self.signal: int | None = None
+        self._last_word = last_word
         self._before = dict.fromkeys(SIGNALS, signal.SIG_DFL)
 
     def asked(self) -> bool:
@@ -50,14 +60,21 @@ class Interrupt:
         again = self.asked()
         self.signal = number
         if not again:
-            # Not print: the signal may come while stderr is being printed to.
-            with suppress(OSError):
-                os.write(2, _ASKED)
+            _write(2, f"{_ASKED}\n".encode())
             return
         # A third one ends the process without another word, wherever it may hang.
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
-        raise KeyboardInterrupt
+        if os.isatty(1):
+            _write(1, _SHOW_CURSOR)
+        _write(2, f"{self._last_word()}\n".encode())
+        os._exit(STOPPED + number)
+
+
+def _write(stream: int, text: bytes) -> None:
+    """Not print: the signal may come while the stream is being printed to."""
+    with suppress(OSError):
+        os.write(stream, text)
 
 
 def end_quietly() -> None:

@@ -24,7 +24,8 @@ SCHEMA = 1
 FILE = "journal.jsonl"
 _READABLE = (1,)
 _SUM = b', "sum": '  # of all before it in the line
-_DIGESTED = ("--env", "--policy")  # options that name a file; the header has its digest
+# Options that name a file, and the digest of it that the header has.
+_DIGESTED = {"--env": "the environment", "--policy": "the seed policy"}
 
 
 class Journal:
@@ -199,14 +200,17 @@ def _check_same(found: Mapping[str, Any], header: Mapping[str, Any], folder: Pat
     Where a file lies may change, as when a folder is moved: its digest says if it is the same.
     """
     was, now = _by_name(found), _by_name(_with_schema(header))
-    different = [
-        f"{name} was {was.get(name)!r} and is now {now.get(name)!r}"
-        for name in sorted(was.keys() | now.keys())
-        if was.get(name) != now.get(name) and name not in _DIGESTED
-    ]
+    different = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+    for option, digest in _DIGESTED.items():
+        # One of the two says it: the file's name if that is another, too.
+        different -= {digest} if {option, digest} <= different else {option}
     if different:
+        told = ", ".join(
+            f"{name} was {was.get(name)!r} and is now {now.get(name)!r}"
+            for name in sorted(different)
+        )
         raise RunFolderError(
-            f"A run is resumed with what it began with, but of {folder} {', '.join(different)}; "
+            f"A run is resumed with what it began with, but of {folder} {told}; "
             "give the same again, or begin a new run."
         )
 

@@ -12,38 +12,50 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evolve.cli import limit_threads, run_command
-from evolve.interrupt import Interrupt, end_quietly
+from evolve.cli import CommandParser, limit_threads, run_command
+from evolve.interrupt import STOPPED, Interrupt, end_quietly
 from policies.errors import ConfigError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
     from evolve.config import Options
 
-STOPPED = 128  # and the number of the signal, as shells show it: 130 for Ctrl-C
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
+    return run_command(lambda: _command(arguments))
+
+
+def _command(arguments: Sequence[str] | None) -> int:
     given = vars(_parser().parse_args(arguments))
     folder, jobs = given.pop("resume", None), given.pop("jobs")
     runs, name = Path(given.pop("runs")), given.pop("name", None)
     limit_threads()
-    return run_command(lambda: _run(given, _Place(runs, name, folder), jobs))
+    return _run(given, _Place(runs, name, folder), jobs)
 
 
 class _Place:
-    """Where the run's folder is, and whether it is resumed."""
+    """Where the run's folder is, and whether it is resumed.
+
+    Attributes:
+        resumed: Whether the run is there already.
+        chosen: Its folder, once that is known.
+    """
 
     def __init__(self, runs: Path, name: str | None, resume: str | None) -> None:
         self.resumed = resume is not None
+        self.chosen: Path | None = None
         self._runs, self._name, self._resume = runs, name, resume
 
     def folder(self, options: Options) -> Path:
         """The folder that is resumed, or a new one.
 
         Raises:
-            ConfigError: A name is given to a run that has one.
+            ConfigError: A name is given to a run that has one, or is not that of one folder.
         """
+        self.chosen = self._folder(options)
+        return self.chosen
+
+    def _folder(self, options: Options) -> Path:
         if self._resume is not None:
             if self._name is not None:
                 raise ConfigError(
@@ -52,6 +64,11 @@ class _Place:
                 )
             return Path(self._resume)
         if self._name is not None:
+            if self._name in {"", ".", ".."} or Path(self._name).name != self._name:
+                raise ConfigError(
+                    f"--name must name one folder inside --runs, but is {self._name!r}; leave "
+                    "slashes out, and say with --runs where the folder is to be."
+                )
             return self._runs / self._name
         stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
         return self._runs / f"{stamp}-{options.strategy}-{os.getpid()}"
@@ -67,7 +84,7 @@ class _Place:
 
 
 def _run(given: dict[str, Any], place: _Place, jobs: int) -> int:
-    with Interrupt() as interrupt:
+    with Interrupt(lambda: _last_word(place.chosen)) as interrupt:
         from evolve.config import merge_options
         from evolve.display import make_display
         from evolve.policy_run import Watch, policy_run
@@ -78,24 +95,28 @@ def _run(given: dict[str, Any], place: _Place, jobs: int) -> int:
             with make_display() as display:
                 watch = Watch(display, interrupt.asked)
                 policy_run(options, folder, jobs, watch, resume=place.resumed)
-        except (RunStoppedError, KeyboardInterrupt):
-            print(f"stopped; {_how_to_go_on(folder)}", file=sys.stderr)
+        except RunStoppedError:
+            print(_last_word(folder), file=sys.stderr)
             return STOPPED + (interrupt.signal or signal.SIGINT)
     return 0
 
 
-def _how_to_go_on(folder: Path) -> str:
+def _last_word(folder: Path | None) -> str:
+    """What a stopped run says: how to go on."""
     from evolve.journal import read_header
 
     try:
-        read_header(folder)
+        if folder is not None:
+            read_header(folder)
+            resume = f"python -m evolve.loop --resume {shlex.quote(str(folder))}"
+            return f"stopped; go on with: {resume}"
     except UserError:
-        return "nothing was spent yet: begin again with the same command"
-    return f"go on with: python -m evolve.loop --resume {shlex.quote(str(folder))}"
+        pass
+    return "stopped; nothing was spent yet: begin again with the same command"
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m evolve.loop",
         description="Evolve the memory policy of an assistant on simulated users.",
         epilog="Ctrl-C or SIGTERM ends a run once the rollouts that have begun are in its journal, "

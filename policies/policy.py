@@ -23,7 +23,7 @@ ARCHITECTURES: tuple[str, ...] = tuple(TEXTS)
 SCHEMA = 1
 
 _KEYS = ("schema", "id", "name", "architecture", "texts", "settings", "lineage", "scores")
-_LINEAGE_KEYS = ("parents", "generation", "operator", "feedback", "run")
+_LINEAGE_KEYS = ("parents", "generation", "operator", "feedback", "run", "environment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Lineage:
         operator: What made it.
         feedback: Where the feedback that led to it is kept, or None.
         run: Id of the run that made it, or None.
+        environment: Digest of the environment file that it was evolved on, or None.
     """
 
     parents: tuple[str, ...] = ()
@@ -43,6 +44,7 @@ class Lineage:
     operator: str = "seed"
     feedback: str | None = None
     run: str | None = None
+    environment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,8 @@ def read_policy_text(yaml_text: str, source: str) -> Policy:
 def policy_to_yaml(policy: Policy) -> str:
     """The policy as a file; reading it back gives an equal policy."""
     lineage = asdict(policy.lineage) | {"parents": list(policy.lineage.parents)}
+    if policy.lineage.environment is None:
+        del lineage["environment"]
     return policy_yaml.dump(
         {
             "schema": SCHEMA,
@@ -297,9 +301,9 @@ def _lineage(fields: Mapping[str, object]) -> Lineage:
             "lineage generation must be a whole number from 0, not"
             f" {short_repr(generation)}; write 0 for a policy of your own"
         )
-    feedback, run = (
+    feedback, run, environment = (
         None if fields.get(name) is None else _text(fields[name], f"lineage {name}")
-        for name in ("feedback", "run")
+        for name in ("feedback", "run", "environment")
     )
     return Lineage(
         tuple(_text(parent, "each of lineage parents") for parent in parents),
@@ -307,6 +311,7 @@ def _lineage(fields: Mapping[str, object]) -> Lineage:
         _text(fields.get("operator", "seed"), "lineage operator"),
         feedback,
         run,
+        environment,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from evolve.cli import run_command
+from evolve.cli import CommandParser, run_command
 from evolve.gym.sample_bank import VARIANTS, Bank, read_bank
 from evolve.gym.sample_calendar import PlannedPeriod, PlannedSession, draw_calendar
 from evolve.gym.sample_lives import PERIODS, Life, draw_life
@@ -124,7 +123,7 @@ def write_users(users: Sequence[dict[str, object]], path: Path) -> None:
 
 def main() -> int:
     """The command; returns its exit status."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="python -m evolve.gym.sample",
         description="Make a sample environment: simulated users with known, changing states.",
     )

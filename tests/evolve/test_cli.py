@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evolve.cli import limit_threads, run_command
+from evolve.cli import CommandParser, limit_threads, run_command
 from policies.errors import ConfigError
 
 
@@ -27,10 +27,25 @@ def test_a_mistake_of_the_user_is_one_line_and_status_2(capsys):
     assert capsys.readouterr() == ("", "error: Two lines.\n")
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("error", [ValueError, SystemExit])
 def test_everything_else_passes(error):
     with pytest.raises(error):
         run_command(raising(error))
+
+
+def test_ctrl_c_is_one_line(capsys):
+    assert run_command(raising(KeyboardInterrupt)) == 130
+    assert capsys.readouterr() == ("", "stopped; nothing was kept\n")
+
+
+def test_a_mistake_in_the_arguments_is_one_line(capsys):
+    parser = CommandParser(prog="python -m it")
+    parser.add_argument("--users", type=int)
+    with pytest.raises(SystemExit) as ended:
+        parser.parse_args(["--users", "some"])
+    assert ended.value.code == 2
+    said = "error: argument --users: invalid int value: 'some'; see python -m it --help\n"
+    assert capsys.readouterr() == ("", said)
 
 
 def test_a_closed_pipe_ends_quietly():

@@ -12,6 +12,7 @@ import pytest
 from evolve import assess
 from evolve.eval import main
 from evolve.gym.sample import make_users
+from evolve.gym.users import file_digest
 from policies.policy import Lineage, seed_policy, write_policy
 
 ROOT = Path(__file__).parents[2]
@@ -129,12 +130,20 @@ def test_without_known_turns_there_is_no_trace_and_outside_the_lexicon_it_says_s
     assert "Paired difference" not in out
 
 
+def test_an_evolved_policy_is_flattered_only_where_it_was_evolved(env, tmp_path, run):
+    for environment, flattered in [("0123", False), (file_digest(env), True)]:
+        lineage = Lineage((), 1, "rewrite", None, "run-7", environment)
+        write_policy(replace(seed_policy("none"), lineage=lineage), tmp_path / "best.yaml")
+        out = run("--policy", str(tmp_path / "best.yaml"), "--env", env)
+        assert ("was evolved on these very users (run run-7): those that it" in out) == flattered
+
+
 def test_evolved_and_equal_policies_are_named(env, tmp_path, run):
     lineage = Lineage((), 1, "rewrite", None, "run-7")
     evolved = seed_policy("none").derive(name="best", lineage=lineage)
     write_policy(evolved, tmp_path / "best.yaml")
     out = run("--policy", str(tmp_path / "best.yaml"), "--against", "none", "--env", env)
-    assert "was evolved (run run-7): users that it learned from flatter it" in out
+    assert "was evolved on users not named in it (run run-7): those that it learned from" in out
     assert "one and the same" in out
     assert "+0.0000 [0.0000, 0.0000]" in " ".join(out.split())
 
