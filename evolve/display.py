@@ -27,8 +27,9 @@ class Standing:
         generation: From 1.
         spent: Rollouts spent, those that have only begun included.
         budget: Rollouts in all.
-        best: Accuracy of the best version so far on the clusters that speak for it, or None.
-        stages: Write, read and utilization failures of the current parent, or None.
+        set_aside: Of the budget, rollouts for the final scoring.
+        best: Accuracy of the best version so far on the train users that it was scored on.
+        stages: Its write, read and utilization failures there.
         versions: Accepted versions, the seed included.
         candidates: Candidates so far.
     """
@@ -36,18 +37,25 @@ class Standing:
     generation: int
     spent: float
     budget: int
-    best: float | None
-    stages: tuple[float, float, float] | None
+    set_aside: float
+    best: float
+    stages: tuple[float, float, float]
     versions: int
     candidates: int
 
     def __str__(self) -> str:
-        best = "-" if self.best is None else f"{self.best:.3f}"
-        stages = "-" if self.stages is None else "/".join(f"{s:.2f}" for s in self.stages)
+        stages = "/".join(f"{s:.2f}" for s in self.stages)
         return (
-            f"generation {self.generation}  best so far {best}  write/read/utilization {stages}  "
+            f"generation {self.generation}  best so far {self.best:.2f}, "
+            f"write/read/utilization {stages} (train users)  "
             f"candidates {self.candidates}, accepted {self.versions - 1}"
         )
+
+    def budget_left(self, spent: float) -> str:
+        """What is left of the budget in words, once so many rollouts are spent."""
+        left = self.budget - spent
+        reserved = min(left, self.set_aside)
+        return f"budget left {left:.0f} of {self.budget} ({reserved:.0f} for the test)"
 
 
 class Display(Protocol):
@@ -94,7 +102,7 @@ class PlainDisplay:
         _log.debug("%s", now)
         if now.generation != self._generation:
             self._generation = now.generation
-            print(f"{now}, budget left {now.budget - now.spent:.0f} of {now.budget}", flush=True)
+            print(f"{now}, {now.budget_left(now.spent)}", flush=True)
 
     def progress(self, lived: float, *, replayed: bool) -> None:
         """Nothing: a line a rollout is too many."""
@@ -166,8 +174,8 @@ class LiveDisplay:
         left = now.budget - self._lived
         grid = Grid.grid(padding=(0, 1))
         grid.add_row(
-            ProgressBar(total=now.budget, completed=self._lived, width=24),
-            Text(f"budget left {left:.0f} of {now.budget} rollouts"),
+            ProgressBar(total=now.budget, completed=self._lived, width=16),
+            Text(now.budget_left(self._lived)),
             Text(f"time left {_clock(self._pace.seconds(left))}"),
         )
         return Group(Text(str(now)), grid)

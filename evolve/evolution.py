@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
 
 from evolve.display import Display, Standing
 from evolve.evaluate import Evaluator, Job, Scored
@@ -21,7 +20,6 @@ from evolve.proposals import Proposals
 from evolve.seeding import derive
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
-from feedback.records import Stage
 from feedback.scores import score
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
@@ -42,6 +40,7 @@ class Setup:
         folder: Where files that people read go.
         display: What the watcher sees.
         seed: Of the run.
+        environment: Digest of the environment file.
     """
 
     evaluator: Evaluator
@@ -51,14 +50,22 @@ class Setup:
     folder: RunFolder
     display: Display
     seed: int
+    environment: str
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A proposed policy: ``name`` is its generation and place in it, such as ``gen-003.1``."""
+    """A proposed policy.
+
+    Attributes:
+        name: Its generation and place in it, such as ``gen-003.1``.
+        policy: The policy.
+        verdict: Why it was turned down unscored, or None.
+    """
 
     name: str
     policy: Policy
+    verdict: Verdict | None = None
 
 
 class Evolution:
@@ -70,19 +77,25 @@ class Evolution:
 
     Attributes:
         archive: Accepted versions, the seed first.
-        verdicts: Of every candidate, in order.
+        judged: Candidate's name to its verdict, in the order in which they were given.
         reason: Why the run ended.
     """
 
     def __init__(self, setup: Setup, archive: Archive) -> None:
         self.archive = archive
-        self.verdicts: list[Verdict] = []
+        self.judged: dict[str, Verdict] = {}
         self.reason = ""
         self._setup = setup
         self._trials = Trials(setup.evaluator, setup.field, setup.plan)
         self._seen = {version.policy.id for version in archive.versions}
         self._generation = 0
         self._free = 0
+        self._written = ""
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Of every candidate, in order."""
+        return list(self.judged.values())
 
     def run(self) -> None:
         """Evolve until the budget, the level or the proposer's ideas are spent."""
@@ -97,51 +110,80 @@ class Evolution:
     def _one_generation(self) -> None:
         setup, parent = self._setup, self.archive.best().policy
         block = setup.field.minibatch(len(self.archive.versions) - 1)
-        jobs = [Job(parent, user, setup.field.span(user)) for user in block]
-        of_parent = setup.evaluator.score(jobs)
+        of_parent = setup.evaluator.score(self._jobs([parent], block))
         if self._minibatch_cost(block) > setup.evaluator.ledger.left:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
         feedback = self._feedback(parent, of_parent)
-        self._show(of_parent)
-        proposed = [self._propose(parent, feedback, place) for place in range(PER_GENERATION)]
-        candidates = [candidate for candidate in proposed if candidate is not None]
-        affordable = [c for c in candidates if self._pay_minibatch(c, candidates)]
-        for candidate in affordable:
-            judged = self._trials.judge(candidate.policy, parent, block)
-            if judged.verdict.accepted:
-                self.archive = self.archive.judged(parent.id, judged.parent)
-                self.archive = self.archive.accept(candidate.policy, judged.candidate)
-            self._record(candidate, judged.verdict)
-            self._show(of_parent)
-        if len(affordable) < len(candidates):
+        self._show()
+        waiting = self._propose_all(parent, feedback)
+        scorable = [candidate for candidate in waiting if candidate.verdict is None]
+        paid = self._pay_minibatch(scorable, block)
+        incumbent = parent
+        for candidate in waiting:
+            verdict = candidate.verdict
+            if verdict is None and candidate not in paid:
+                why = "the budget ended before its minibatch"
+                verdict = _turned_down(candidate.policy, parent.id, "budget", why)
+            if verdict is None:
+                verdict = self._judge(candidate, incumbent, block)
+            self._record(candidate, verdict)
+            # What is accepted is what the generation's other candidates must be better than.
+            if verdict.accepted and self.archive.best().policy == candidate.policy:
+                incumbent = candidate.policy
+            self._show()
+        if len(paid) < len(scorable):
             raise BudgetExhaustedError("the next minibatch costs more than is left")
+
+    def _jobs(self, policies: Sequence[Policy], block: Sequence[User]) -> list[Job]:
+        return [Job(policy, u, self._setup.field.span(u)) for policy in policies for u in block]
 
     def _minibatch_cost(self, block: Sequence[User]) -> Fraction:
         """What a new candidate is charged on the minibatch."""
         world, span = self._setup.evaluator.spec.build(), self._setup.field.span
         return sum((share(user, world, span(user)) for user in block), start=Fraction(0))
 
-    def _pay_minibatch(self, candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
-        """Score a candidate on the minibatch, all of its generation at once where that is paid."""
-        setup = self._setup
-        block = setup.field.minibatch(len(self.archive.versions) - 1)
-        for together in (candidates, [candidate]):
-            jobs = [Job(c.policy, u, setup.field.span(u)) for c in together for u in block]
-            if setup.evaluator.cost(jobs) <= setup.evaluator.ledger.left:
-                setup.evaluator.score(jobs)
-                return True
-        verdict = self._turned_down(candidate.policy, candidate.policy.lineage.parents[0])
-        self._record(candidate, verdict("budget", "the budget ended before its minibatch"))
-        return False
+    def _pay_minibatch(
+        self, candidates: Sequence[Candidate], block: Sequence[User]
+    ) -> Sequence[Candidate]:
+        """Score on the minibatch, side by side, as many of the candidates as can be paid."""
+        evaluator = self._setup.evaluator
+        for count in range(len(candidates), 0, -1):
+            jobs = self._jobs([candidate.policy for candidate in candidates[:count]], block)
+            if evaluator.cost(jobs) <= evaluator.ledger.left:
+                evaluator.score(jobs)
+                return candidates[:count]
+        return ()
 
-    def _propose(self, parent: Policy, feedback: Feedback, place: int) -> Candidate | None:
-        """A candidate worth scoring, or None where the proposal cost nothing."""
+    def _judge(self, candidate: Candidate, incumbent: Policy, block: Sequence[User]) -> Verdict:
+        judged = self._trials.judge(candidate.policy, incumbent, block)
+        if judged.verdict.accepted:
+            self.archive = self.archive.judged(incumbent.id, judged.incumbent)
+            self.archive = self.archive.accept(candidate.policy, judged.candidate)
+        return judged.verdict
+
+    def _propose_all(self, parent: Policy, feedback: Feedback) -> list[Candidate]:
+        """The generation's candidates, without those that were turned down before any other."""
+        waiting: list[Candidate] = []
+        for place in range(PER_GENERATION):
+            candidate = self._propose(parent, feedback, place)
+            if candidate.verdict is None:
+                self._seen.add(candidate.policy.id)
+                self._free = 0
+            else:
+                self._free += 1
+            if candidate.verdict is None or waiting:
+                waiting.append(candidate)
+            else:  # at once, so that the next proposal is made knowing it
+                self._record(candidate, candidate.verdict)
+        return waiting
+
+    def _propose(self, parent: Policy, feedback: Feedback, place: int) -> Candidate:
         name = f"gen-{self._generation:03d}.{place}"
         context = ProposalContext(
             parent=parent,
             versions=tuple(version.policy for version in self.archive.versions),
             feedback=feedback,
-            last_verdict=self.verdicts[-1] if self.verdicts else None,
+            last_verdict=self.verdicts[-1] if self.judged else None,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
         )
         proposal, rejected = self._setup.proposals.ask(name, context)
@@ -152,36 +194,20 @@ class Evolution:
             operator=proposal.operator,
             feedback=hashlib.sha256(feedback.markdown.encode()).hexdigest()[:12],
             run=self._setup.folder.name,
+            environment=self._setup.environment,
         )
         new_name = f"{parent.architecture}-{name}"
         try:
             policy = parent.derive(proposal.texts, proposal.settings, new_name, lineage)
         except PolicyFileError as error:
             policy, rejected = parent.derive({}, {}, new_name, lineage), rejected or str(error)
+        verdict = None
         if rejected is not None:
-            self._free += 1
-            verdict = self._turned_down(policy, parent.id)
-            self._record(Candidate(name, policy), verdict("text", rejected))
-            return None
-        candidate = Candidate(name, policy)
-        if policy.id in self._seen:
-            self._free += 1
-            verdict = self._turned_down(policy, parent.id)
-            self._record(candidate, verdict("duplicate", "equal to a policy judged already"))
-            return None
-        self._seen.add(policy.id)
-        self._free = 0
-        return candidate
-
-    @staticmethod
-    def _turned_down(policy: Policy, parent: str) -> Any:
-        """A verdict, given stage and reason, on a candidate that was never scored."""
-
-        def verdict(stage: str, reason: str) -> Verdict:
-            operator = policy.lineage.operator
-            return Verdict(policy.id, parent, policy.settings, operator, False, stage, reason)
-
-        return verdict
+            verdict = _turned_down(policy, parent.id, "text", rejected)
+        elif policy.id in self._seen:
+            why = "equal to a policy proposed already"
+            verdict = _turned_down(policy, parent.id, "duplicate", why)
+        return Candidate(name, policy, verdict)
 
     def _repeats(self) -> str | None:
         if self._free < FREE_IN_A_ROW:
@@ -191,7 +217,7 @@ class Evolution:
     def _record(self, candidate: Candidate, verdict: Verdict) -> None:
         setup, policy = self._setup, candidate.policy
         setup.evaluator.journal.once("verdict", candidate.name, lambda: asdict(verdict))
-        self.verdicts.append(verdict)
+        self.judged[candidate.name] = verdict
         setup.proposals.observe(verdict)
         setup.folder.write_candidate(candidate.name, policy, verdict)
         if verdict.accepted:
@@ -204,16 +230,16 @@ class Evolution:
         )
 
     def _feedback(self, parent: Policy, of_parent: Sequence[Scored]) -> Feedback:
-        """What all train rollouts of the parent say."""
+        """What all train rollouts of the parent say; written where it says something new."""
         setup = self._setup
-        users = {user.id: user for block in setup.field.minibatches for user in block}
+        users = {user.id: user for user in setup.field.train}
         cases = [
             Case(
                 scored.rollout,
                 users[scored.rollout.user].truth(),
                 tuple(setup.field.select(scored.diagnoses, "train")),
             )
-            for scored in self._trials.known(parent, list(users.values()))
+            for scored in self._trials.known(parent, setup.field.train)
             if scored.rollout.failure is None
         ]
         if not any(case.diagnoses for case in cases):
@@ -223,25 +249,31 @@ class Evolution:
                 f"{parent.name} failed ({reason}); mend the cause, then begin a new run."
             )
         feedback = build_feedback(parent, cases)
-        setup.folder.write_feedback(self._generation, feedback)
+        if feedback.markdown != self._written:
+            self._written = feedback.markdown
+            setup.folder.write_feedback(self._generation, feedback)
         return feedback
 
-    def _show(self, of_parent: Sequence[Scored]) -> None:
-        setup = self._setup
-        diagnoses = setup.field.select(diagnoses_of(of_parent), "train")
-        if not diagnoses:
-            return
-        found = score(diagnoses)
-        gate = self.archive.best().gate
-        of_train = sum(d.stage is Stage.RIGHT for d in diagnoses) / len(diagnoses)
+    def _show(self) -> None:
+        """Where the run stands: the best version on the train users that it was scored on."""
+        setup, best = self._setup, self.archive.best().policy
+        scored = self._trials.known(best, setup.field.train)
+        found = score(setup.field.select(diagnoses_of(scored), "train"))
         setup.display.standing(
             Standing(
                 generation=self._generation,
                 spent=float(setup.evaluator.ledger.spent),
                 budget=setup.plan.budget,
-                best=sum(gate.values()) / len(gate) if gate else of_train,
+                set_aside=float(setup.plan.set_aside),
+                best=found.accuracy,
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),
                 versions=len(self.archive.versions),
-                candidates=len(self.verdicts),
+                candidates=len(self.judged),
             )
         )
+
+
+def _turned_down(policy: Policy, parent: str, stage: str, reason: str) -> Verdict:
+    """The verdict on a candidate that was never scored."""
+    operator = policy.lineage.operator
+    return Verdict(policy.id, parent, policy.settings, operator, False, stage, reason)

@@ -38,6 +38,11 @@ class Field:
     test: tuple[User, ...]
     ends: Mapping[str, tuple[int, int]]
 
+    @property
+    def train(self) -> tuple[User, ...]:
+        """All train users, block after block."""
+        return tuple(user for block in self.minibatches for user in block)
+
     def minibatch(self, number: int) -> tuple[User, ...]:
         """The block for the ``number``-th parent, in turn."""
         return self.minibatches[number % len(self.minibatches)]

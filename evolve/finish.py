@@ -44,7 +44,7 @@ class Outcome:
         tested: ``seed``, ``best``, ``native`` and ``none`` to how they did on test users, without
             those of which every rollout failed.
         gain: Memory score of best less that of seed on test users, with its interval over
-            clusters; None where it is undefined.
+            clusters; None where it is undefined, or the seed is the best.
         shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
         failure: Why seed or best could not be compared, where one is left out.
     """
@@ -111,7 +111,9 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
     if failures:
         return Outcome(tested, None, None, failures[0])
     seeds, bests = tested["seed"].diagnoses, tested["best"].diagnoses
-    gain = memory_gain(seeds, bests, bounds, field.cluster_of, seed)
+    gain = None
+    if policies["seed"].id != policies["best"].id:
+        gain = memory_gain(seeds, bests, bounds, field.cluster_of, seed)
     return Outcome(tested, gain, _shrinkage(archive, tested))
 
 

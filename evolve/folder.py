@@ -42,7 +42,7 @@ class RunFolder:
 
     def write_candidate(self, name: str, policy: Policy, verdict: Verdict) -> None:
         """Every candidate that differs from its parent, with its verdict: ``candidates/``."""
-        if policy.id == verdict.parent:
+        if policy.id == verdict.incumbent:
             return
         scores = {
             "accepted": verdict.accepted,
@@ -59,7 +59,7 @@ class RunFolder:
         policy = version.policy
         scores = {
             "split": "gate",
-            "n": len(version.gate),
+            "clusters": len(version.gate),
             "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
         }
         file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"

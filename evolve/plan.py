@@ -37,12 +37,14 @@ class Plan:
 
     def describe(self, field: Field) -> str:
         """One sentence for the start of a run."""
-        candidates = f"{self.candidates} candidate{'s' * (self.candidates != 1)}"
-        gate = f", up to {len(field.gate)} at the gate" if field.holdout == "users" else ""
+        minibatch = _people(len(field.minibatch(0)), "train user")
+        gate = "later periods of the same users"
+        if field.holdout == "users":
+            gate = f"up to {_people(len(field.gate), 'gate user')}"
         return (
-            f"{self.budget} rollouts buy about {candidates} "
-            f"({len(field.minibatch(0))} users each on the minibatch{gate}); "
-            f"{float(self.set_aside):.1f} rollouts are set aside for {len(self.test)} test users"
+            f"{self.budget} rollouts buy about {_people(self.candidates, 'candidate')} at the gate "
+            f"(first {minibatch} each, then {gate}), more that fail before it; "
+            f"{float(self.set_aside):.1f} are kept for {_people(len(self.test), 'test user')}"
         )
 
 
@@ -141,6 +143,10 @@ def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | Non
     totals = [total for total in accumulate(costs.test) if total <= limit]
     candidates = max(1, int((budget - totals[-1]) / costs.candidate) - 1)
     return Plan(budget, totals[-1], field.test[: len(totals)], candidates)
+
+
+def _people(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _cost(users: Sequence[User], field: Field, world: World) -> Fraction:

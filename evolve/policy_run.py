@@ -80,9 +80,10 @@ def policy_run(
     splits = possible_splits(users, options.holdout, options.seed)
     native = seed.architecture == "native"
     field, plan = make_plan(options.budget, splits, spec.build(), native=native)
+    environment = file_digest(options.env_path)
     header = {
         "options": options.as_dict(),
-        "environment": file_digest(options.env_path),
+        "environment": environment,
         "seed_policy": seed.id,
     }
     display = watch.display
@@ -108,7 +109,9 @@ def policy_run(
         proposer = make_proposer(options.strategy, rewriter, rules, options.seed)
         proposals = Proposals(proposer, rewriter, evaluator)
         archive = Archive((Version(seed, {}),))
-        setup = Setup(evaluator, proposals, field, plan, run_folder, display, options.seed)
+        setup = Setup(
+            evaluator, proposals, field, plan, run_folder, display, options.seed, environment
+        )
         evolution = Evolution(setup, archive)
         evolution.run()
         outcome = finish(evaluator, field, plan, evolution.archive, options.seed)
@@ -154,10 +157,10 @@ def _write(setup: Setup, evolution: Evolution, outcome: Outcome) -> None:
     best, gain = outcome.tested.get("best"), outcome.gain
     if best is not None:
         scores |= {
-            "n": best.scores.n,
-            "memory": best.scores.memory,
+            "answers": best.scores.n,
             "accuracy": best.scores.accuracy,
-            "gain": None if gain is None else [gain.mean, gain.low, gain.high],
+            "memory": best.scores.memory,
+            "memory_gain": None if gain is None else [gain.mean, gain.low, gain.high],
         }
     setup.folder.write_best(evolution.archive.best().policy, scores)
     setup.folder.write_summary(

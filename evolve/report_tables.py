@@ -15,13 +15,13 @@ def closing_tables(setup: Setup, evolution: Evolution, outcome: Outcome) -> list
 def _candidates(evolution: Evolution) -> Table:
     rows = tuple(
         (
-            str(position),
+            f"{name} {verdict.candidate[:8]}",
             verdict.operator,
             number(verdict.minibatch_difference, 3),
             number(verdict.tokens_per_answer, 0),
             "accepted" if verdict.accepted else f"rejected: {verdict.stage}",
         )
-        for position, verdict in enumerate(evolution.verdicts, 1)
+        for name, verdict in evolution.judged.items()
     )
     columns = ("candidate", "operator", "minibatch", "tokens/answer", "verdict")
     ended = f"Candidates ({evolution.reason})"
@@ -40,11 +40,21 @@ def _test(outcome: Outcome) -> Table:
         "memory",
         "tokens/answer",
     )
-    rows = tuple(_test_row(name, tested) for name, tested in outcome.tested.items())
-    title = "Test users"
+    names: dict[str, list[str]] = {}  # of one policy: a seed that stays is the best, too
+    for name, tested in outcome.tested.items():
+        names.setdefault(tested.policy.id, []).append(name)
+    rows = tuple(_test_row(" = ".join(same), outcome.tested[same[0]]) for same in names.values())
+    return Table(_test_title(outcome), columns, rows)
+
+
+def _test_title(outcome: Outcome) -> str:
+    notes = []
+    for tested in list(outcome.tested.values())[:1]:  # the same answers for all
+        random, upper = number(tested.scores.random, 3), number(tested.scores.upper, 3)
+        notes = [f"random {random}, upper bound {upper}"]
     if outcome.shrinkage is not None:
-        title += f" (shrinkage from gate to test {outcome.shrinkage:.2f})"
-    return Table(title, columns, rows)
+        notes.append(f"shrinkage from gate to test {outcome.shrinkage:.2f}")
+    return f"Test users ({', '.join(notes)})" if notes else "Test users"
 
 
 def _test_row(name: str, tested: Tested) -> tuple[str, ...]:

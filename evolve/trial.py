@@ -23,12 +23,12 @@ class Judged:
     Attributes:
         verdict: What became of the candidate.
         candidate: Gate cluster to the candidate's accuracy.
-        parent: The same for its parent.
+        incumbent: The same for the policy that it was compared with.
     """
 
     verdict: Verdict
     candidate: Mapping[str, float]
-    parent: Mapping[str, float]
+    incumbent: Mapping[str, float]
 
 
 class Trials:
@@ -53,12 +53,18 @@ class Trials:
             return None
         return f"the level of the run is spent on {self._gated} candidate{'s' * (self._gated != 1)}"
 
-    def judge(self, policy: Policy, parent: Policy, block: Sequence[User]) -> Judged:
-        """Judge a candidate that was scored on the minibatch together with its parent."""
+    def judge(self, policy: Policy, incumbent: Policy, block: Sequence[User]) -> Judged:
+        """Judge a candidate that was scored on the minibatch, as the incumbent was.
+
+        Args:
+            policy: The candidate.
+            incumbent: What it must be better than: its parent, or a version accepted since.
+            block: The users of the minibatch.
+        """
         scored = self.known(policy, block)
         verdict = Verdict(
             candidate=policy.id,
-            parent=parent.id,
+            incumbent=incumbent.id,
             settings=policy.settings,
             operator=policy.lineage.operator,
             accepted=False,
@@ -68,23 +74,25 @@ class Trials:
         failure = self._own_failure(policy, block)
         if failure is not None:
             return Judged(replace(verdict, reason=failure), {}, {})
-        differences = self._differences(policy, parent, block, "train")
+        differences = self._differences(policy, incumbent, block, "train")
         lived = [s.rollout for s in scored if s.rollout.failure is None]
         mean = sum(differences) / len(differences) if differences else 0.0
+        units = f"{len(differences)} minibatch cluster{'s' * (len(differences) != 1)}"
         verdict = replace(
             verdict,
             stage="minibatch",
             minibatch_difference=mean if differences else None,
             tokens_per_answer=tokens_per_answer(lived) if lived else None,
-            reason=f"mean paired difference {mean:+.4f} on {len(differences)} minibatch clusters",
+            reason=f"mean paired difference {mean:+.4f} on {units}",
         )
         if not minibatch_passes(differences):
             return Judged(verdict, {}, {})
         if self.over is not None:
-            return Judged(replace(verdict, reason=f"{verdict.reason}, but {self.over}"), {}, {})
-        return self._gate(policy, parent, verdict)
+            reason = f"{verdict.reason}, but {self.over}"
+            return Judged(replace(verdict, stage="level", reason=reason), {}, {})
+        return self._gate(policy, incumbent, verdict)
 
-    def _gate(self, policy: Policy, parent: Policy, verdict: Verdict) -> Judged:
+    def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""
         self._gated += 1
         gate = Gate(
@@ -95,31 +103,31 @@ class Trials:
         )
         users: tuple[User, ...] = ()
         while True:
-            users, exhausted = self._next_users(users, gate, policy, parent)
+            users, exhausted = self._next_users(users, gate, policy, incumbent)
             failure = self._own_failure(policy, users)
             if failure is not None:
                 return Judged(replace(verdict, stage="failed", reason=failure), {}, {})
-            differences = self._differences(policy, parent, users, "gate")
+            differences = self._differences(policy, incumbent, users, "gate")
             decision = gate.decide(differences, exhausted)
             if decision.state != "continue":
                 break
         accepted = decision.state == "accept"
         verdict = replace(verdict, stage="gate", accepted=accepted, reason=decision.reason)
-        ours, theirs = (self._accuracies(p, users, "gate") for p in (policy, parent))
+        ours, theirs = (self._accuracies(p, users, "gate") for p in (policy, incumbent))
         return Judged(verdict, ours, theirs)
 
     def _next_users(
-        self, users: tuple[User, ...], gate: Gate, policy: Policy, parent: Policy
+        self, users: tuple[User, ...], gate: Gate, policy: Policy, incumbent: Policy
     ) -> tuple[tuple[User, ...], bool]:
         """Gate users up to the next look, scored for both sides, and whether no more can come."""
         everyone = self._field.gate
         if self._field.holdout == "periods":
             return everyone, True  # the minibatch's rollouts reach over the gate's periods
-        judged = len(self._differences(policy, parent, users, "gate"))
+        judged = len(self._differences(policy, incumbent, users, "gate"))
         more = everyone[: len(users) + max(1, gate.missing(judged))]
         jobs = [
             Job(p, user, self._field.span(user))
-            for p in (policy, parent)
+            for p in (policy, incumbent)
             for user in more[len(users) :]
         ]
         if self._evaluator.cost(jobs) > self._evaluator.ledger.left:
@@ -140,10 +148,10 @@ class Trials:
         return self._field.accuracies(diagnoses_of(self.known(policy, users)), part)
 
     def _differences(
-        self, policy: Policy, parent: Policy, users: Sequence[User], part: Part
+        self, policy: Policy, incumbent: Policy, users: Sequence[User], part: Part
     ) -> list[float]:
-        """Candidate minus parent per cluster, in the users' order, failed pairs left out."""
-        ours, theirs = (self._accuracies(p, users, part) for p in (policy, parent))
+        """Candidate minus incumbent per cluster, in the users' order, failed pairs left out."""
+        ours, theirs = (self._accuracies(p, users, part) for p in (policy, incumbent))
         return [ours[cluster] - theirs[cluster] for cluster in ours if cluster in theirs]
 
 

@@ -18,19 +18,22 @@ class Verdict:
     """What became of a candidate.
 
     Attributes:
-        candidate: Id of the candidate; equal to the parent's where nothing was changed.
-        parent: Id of its parent.
+        candidate: Id of the candidate; equal to the incumbent's where nothing was changed.
+        incumbent: Id of the policy that it was, or would have been, compared with: its parent, or
+            a version accepted earlier in the same generation.
         settings: The candidate's settings.
         operator: What proposed it.
         accepted: Whether it became a version.
-        stage: Where it was decided: ``text``, ``duplicate``, ``failed``, ``minibatch``, ``gate``.
+        stage: Where it was decided: ``text``, ``duplicate`` or ``budget`` (never scored);
+            ``failed`` (by its own fault), ``minibatch``, ``level`` (past the minibatch, but none of
+            the run's level was left), ``gate``.
         reason: One sentence.
-        minibatch_difference: Mean paired difference in accuracy to the parent on the minibatch.
+        minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
         tokens_per_answer: On the minibatch; None if it was not scored.
     """
 
     candidate: str
-    parent: str
+    incumbent: str
     settings: Mapping[str, SettingValue]
     operator: str
     accepted: bool

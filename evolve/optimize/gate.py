@@ -142,13 +142,14 @@ class Gate:
         state: State = "continue"
         seen = f"mean difference {mean:+.4f} after {n} clusters, p {p:.2g}"
         if p <= threshold:
-            state, reason = "accept", f"{seen}: at most {threshold:.2g}"
+            state, reason = "accept", f"{seen}, within this look's {threshold:.2g}"
         elif final:
-            state, reason = "reject", f"{seen}: above {threshold:.2g} at the last look"
+            state, reason = "reject", f"{seen}, above the last look's {threshold:.2g}"
         elif (chance := self._chance(n, mean, sd)) < FUTILITY:
-            state, reason = "reject", f"{seen}: a chance of {chance:.2g} to pass at the last look"
+            state = "reject"
+            reason = f"{seen}, so it passes the last look with a chance of {chance:.2g} only"
         else:
-            reason = f"{seen}: above {threshold:.2g}, with a chance of {chance:.2g} to pass yet"
+            reason = f"{seen}, above {threshold:.2g}, with a chance of {chance:.2g} to pass yet"
         return GateDecision(state, look, n, mean, p, threshold, reason)
 
     def _chance(self, n: int, mean: float, sd: float) -> float:

@@ -78,13 +78,13 @@ class RewriteProposer:
     def observe(self, verdict: Verdict) -> None:
         """Remember which rewrites came to nothing, and which texts are worth rewriting."""
         name = text_of(verdict.operator)
-        if verdict.stage not in {"text", "duplicate"}:
+        if verdict.stage not in {"text", "duplicate", "budget"}:
             self._turned_down.clear()
             if name is not None and "+" not in verdict.operator:
                 self._scored[name] += 1
-                self._passed[name] += verdict.stage == "gate"
+                self._passed[name] += verdict.stage in {"level", "gate"}
         elif name is not None:
-            self._turned_down.add((verdict.parent, name))
+            self._turned_down.add((verdict.incumbent, name))
 
     def merge(self, context: ProposalContext, name: str, other: Policy) -> Proposal:
         """Merge the parent's text with another version's.
@@ -195,7 +195,7 @@ def _common_fields(context: ProposalContext, name: str) -> dict[str, str]:
     if (
         last
         and not last.accepted
-        and (last.parent, text_of(last.operator)) == (context.parent.id, name)
+        and (last.incumbent, text_of(last.operator)) == (context.parent.id, name)
     ):
         feedback += f"\n\nThe last attempt at this text was not kept: {last.reason}"
     return {

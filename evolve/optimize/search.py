@@ -81,7 +81,9 @@ class SearchProposer:
         for verdict in self._verdicts:
             if verdict.minibatch_difference is None or verdict.tokens_per_answer is None:
                 continue
-            gains[verdict.candidate] = gains.get(verdict.parent, 0.0) + verdict.minibatch_difference
+            gains[verdict.candidate] = (
+                gains.get(verdict.incumbent, 0.0) + verdict.minibatch_difference
+            )
             if verdict.operator.endswith("search") and _fits(verdict.settings, settings):
                 searched.append(verdict)
         parent = context.parent

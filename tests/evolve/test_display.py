@@ -13,6 +13,7 @@ NOW = Standing(
     generation=3,
     spent=14.2,
     budget=60,
+    set_aside=20,
     best=0.4123,
     stages=(0.5, 0.1, 0.05),
     versions=2,
@@ -23,11 +24,17 @@ TABLE = Table("Numbers", ("name", "value"), (("one", "1"),))
 
 def test_where_a_run_stands_in_words():
     assert str(NOW) == (
-        "generation 3  best so far 0.412  write/read/utilization 0.50/0.10/0.05  "
+        "generation 3  best so far 0.41, write/read/utilization 0.50/0.10/0.05 (train users)  "
         "candidates 4, accepted 1"
     )
-    unknown = Standing(1, 6.0, 60, None, None, 1, 0)
-    assert "best so far -  write/read/utilization -  candidates 0" in str(unknown)
+
+
+@pytest.mark.parametrize(
+    ("spent", "left"),
+    [(14.2, "left 46 of 60 (20 for the"), (50, "left 10 of 60 (10 for the")],
+)
+def test_what_is_left_of_the_budget_with_what_is_kept_for_the_end(spent, left):
+    assert left in NOW.budget_left(spent)
 
 
 def test_lines_only_where_there_is_no_terminal(capsys):
@@ -39,7 +46,8 @@ def test_lines_only_where_there_is_no_terminal(capsys):
         display.progress(12, replayed=False)
         display.tables([TABLE])
     assert capsys.readouterr().out == (
-        f"a [bold]line[/bold]\n{NOW}, budget left 46 of 60\n\nNumbers\nname  value\none       1\n\n"
+        f"a [bold]line[/bold]\n{NOW}, {NOW.budget_left(14.2)}\n\n"
+        "Numbers\nname  value\none       1\n\n"
     )
 
 
@@ -62,8 +70,8 @@ def test_the_bar_tells_all_whatever_the_width(rendered, width):
     shown = rendered(display, width)
     assert all(len(line) <= width for line in shown.splitlines())
     words = shown.replace("\n", " ").split()
-    assert {"0.412", "0.50/0.10/0.05", "4,", "48", "60", "-:--"} <= set(words)
-    assert width < 80 or "budget left 48 of 60 rollouts time left -:--" in shown
+    assert {"0.41,", "0.50/0.10/0.05", "4,", "48", "60", "-:--"} <= set(words)
+    assert width < 80 or "budget left 48 of 60 (20 for the test) time left -:--" in shown
 
 
 def test_the_pace_is_that_of_rollouts_that_were_lived_not_replayed():

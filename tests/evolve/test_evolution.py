@@ -87,6 +87,7 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             RunFolder(tmp_path / "run"),
             PlainDisplay(),
             0,
+            "digest",
         )
         return Run(Evolution(setup, Archive((Version(SEED, {}),))), workers, contexts)
 
@@ -99,7 +100,7 @@ def test_better_candidates_become_versions_and_parents(run, tmp_path):
     assert one.stages == ["minibatch", "gate", "minibatch", "gate"]
     assert one.accepted == [10, 12, 14]
     twelve = one.evolution.verdicts[1].candidate
-    assert [verdict.parent for verdict in one.evolution.verdicts] == [SEED.id] * 2 + [twelve] * 2
+    assert [verdict.incumbent for verdict in one.evolution.verdicts] == [SEED.id] * 2 + [twelve] * 2
     lineage = one.evolution.archive.versions[2].policy.lineage
     assert (lineage.parents, lineage.generation, lineage.operator) == ((twelve,), 2, "search")
     assert lineage.run == "run"
@@ -122,9 +123,25 @@ def test_candidates_of_one_generation_have_one_parent_and_one_feedback(run):
 
 def test_equal_to_one_already_judged_costs_nothing(run):
     one = run(setting(11), setting(11), setting(10), Proposal("search"), setting(11))
-    assert one.stages[:4] == ["duplicate", "minibatch", "duplicate", "duplicate"]
-    assert one.evolution.verdicts[0].reason == "equal to a policy judged already"
+    assert one.stages[:4] == ["minibatch", "duplicate", "duplicate", "duplicate"]
+    assert one.evolution.verdicts[1].reason == "equal to a policy proposed already"
     assert len(one.workers.ran) == 2 * 8
+
+
+def test_one_that_is_equal_to_its_neighbour_is_told_after_it(run, capsys):
+    one = run(setting(11), setting(11), setting(12))
+    assert one.stages[:2] == ["minibatch", "duplicate"]
+    assert list(one.evolution.judged)[:3] == ["gen-001.0", "gen-001.1", "gen-002.0"]
+    assert [context.last_verdict is None for context in one.contexts[:3]] == [True, True, False]
+
+
+def test_the_second_of_a_generation_must_be_better_than_the_first_if_that_was_accepted(run):
+    one = run(setting(11), setting(12), setting(13), good={11: 6, 12: 4, 13: 7}, candidates=2)
+    first, second = one.evolution.verdicts[:2]
+    assert (first.stage, first.incumbent) == ("gate", SEED.id)
+    assert (second.stage, second.incumbent) == ("minibatch", first.candidate)
+    assert second.minibatch_difference == -0.25
+    assert one.accepted == [10, 11, 13]
 
 
 def test_a_proposer_that_repeats_itself_ends_the_run(run):
@@ -139,7 +156,7 @@ def test_a_text_that_breaks_a_rule_is_recorded_with_its_reason(run, tmp_path):
     one = run(RejectedRewriteError("it holds a value", broken), setting(11), setting(11))
     verdict = one.evolution.verdicts[0]
     assert (verdict.stage, verdict.reason) == ("text", "it holds a value")
-    assert (verdict.operator, verdict.parent) == ("rewrite:memory_types", SEED.id)
+    assert (verdict.operator, verdict.incumbent) == ("rewrite:memory_types", SEED.id)
     (path,) = (tmp_path / "run" / "candidates").glob("gen-001.0-*.yaml")
     kept = read_policy(path)
     assert kept.texts["memory_types"] == "- a: b\n"
@@ -162,7 +179,7 @@ def test_a_proposal_that_makes_no_policy_is_rejected(run, proposal):
 
 
 def test_the_level_ends_a_run(run):
-    one = run(*(setting(value) for value in range(11, 20)), candidates=2, good={11: 8, 12: 8})
+    one = run(*(setting(value) for value in range(11, 20)), candidates=2, good={11: 7, 12: 8})
     assert one.evolution.reason == "the level of the run is spent on 2 candidates"
     assert len(one.evolution.verdicts) == 2
 
@@ -171,7 +188,7 @@ def test_the_level_ends_a_run(run):
     ("budget", "stages"),
     [
         (8 * 3 + 7, ["minibatch"] * 2),
-        (8 * 4 + 5, ["minibatch"] * 2 + ["budget", "minibatch"]),
+        (8 * 4 + 5, ["minibatch"] * 3 + ["budget"]),
         (8 * 5, ["minibatch"] * 4),
     ],
 )

@@ -86,8 +86,19 @@ def test_without_a_version_the_seed_stays_and_is_scored_once(ended):
     assert outcome.line == (
         "test users: the seed stays, memory score -0.50, n = 64 answers of 4 users"
     )
-    assert (outcome.gain.mean, outcome.shrinkage) == (0, None)
+    assert (outcome.gain, outcome.shrinkage) == (None, None)
     assert len(ended.workers.ran) == 4 * 3 + 4  # and the bounds
+
+
+def test_one_policy_in_two_roles_has_one_row(ended):
+    none = seed_policy("none")
+    ended.archive = Archive((Version(none, {}),))
+    outcome = ended()
+    setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
+    test = closing_tables(setup, Evolution(setup, ended.archive), outcome)[1]
+    assert [row[0].split(f" {none.short_id}")[0] for row in test.rows[::2]] == [
+        "seed = best = none"
+    ]
 
 
 def test_a_native_seed_is_its_own_baseline(ended):
@@ -156,21 +167,21 @@ def test_the_summary_in_numbers(ended):
 
 def test_the_tables_that_close_a_run(ended):
     outcome = ended()
-    setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0)
+    setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
     evolution = Evolution(setup, ARCHIVE)
     evolution.reason = "the level is spent"
-    evolution.verdicts = [
-        Verdict(BEST.id, SEED.id, {}, "search", True, "gate", "better", 0.25, 900.4),
-        Verdict(BEST.id, SEED.id, {}, "search", False, "duplicate", "equal"),
-    ]
+    evolution.judged = {
+        "gen-001.0": Verdict(BEST.id, SEED.id, {}, "search", True, "gate", "better", 0.25, 900.4),
+        "gen-001.1": Verdict(BEST.id, SEED.id, {}, "search", False, "duplicate", "equal"),
+    }
     candidates, test, spent = map(plain, closing_tables(setup, evolution, outcome))
     assert candidates.splitlines() == [
         "Candidates (the level is spent)",
-        "candidate  operator  minibatch  tokens/answer              verdict",
-        "1            search      0.250            900             accepted",
-        "2            search          -              -  rejected: duplicate",
+        "candidate           operator  minibatch  tokens/answer              verdict",
+        f"gen-001.0 {BEST.short_id}    search      0.250            900             accepted",
+        f"gen-001.1 {BEST.short_id}    search          -              -  rejected: duplicate",
     ]
-    assert test.startswith("Test users (shrinkage from gate to test ")
+    assert test.startswith("Test users (random 0.500, upper bound 1.000, shrinkage from gate to ")
     assert [line.split()[0] for line in test.splitlines()[2:]] == ["seed", "best", "native", "none"]
     assert test.splitlines()[-1].endswith("  -")
     assert spent.splitlines()[0] == "Spent: 13.5 of 60 rollouts"

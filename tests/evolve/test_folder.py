@@ -49,7 +49,7 @@ def test_accepted_and_best_policies(tmp_path):
     folder.write_version(Version(CANDIDATE, {"u1": 1.0, "u2": 0.25}))
     folder.write_best(CANDIDATE, {"split": "test"})
     accepted = read_policy(tmp_path / "run" / "policies" / f"gen-003-{CANDIDATE.short_id}.yaml")
-    assert accepted.scores == {"split": "gate", "n": 2, "accuracy": 0.625}
+    assert accepted.scores == {"split": "gate", "clusters": 2, "accuracy": 0.625}
     assert read_policy(tmp_path / "run" / "best.yaml").scores == {"split": "test"}
     assert folder.name == "run"
 

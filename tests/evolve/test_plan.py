@@ -78,12 +78,12 @@ def test_what_is_said_of_it(people):
     _, plan = make_plan(60, splits(people, 24, "users"), WORLD, native=False)
     field, by_time = make_plan(40, splits(people, 3, "auto"), WORLD, native=False)
     assert plan.describe(splits(people, 24, "users")[0]) == (
-        "60 rollouts buy about 1 candidate (8 users each on the minibatch, up to 8 at the gate); "
-        "17.1 rollouts are set aside for 5 test users"
+        "60 rollouts buy about 1 candidate at the gate (first 8 train users each, then up to 8 "
+        "gate users), more that fail before it; 17.1 are kept for 5 test users"
     )
     assert by_time.describe(field) == (
-        "40 rollouts buy about 12 candidates (3 users each on the minibatch); "
-        "10.3 rollouts are set aside for 3 test users"
+        "40 rollouts buy about 12 candidates at the gate (first 3 train users each, then later "
+        "periods of the same users), more that fail before it; 10.3 are kept for 3 test users"
     )
 
 

@@ -40,7 +40,7 @@ def test_a_run_by_time_from_its_options_to_its_files(env, tmp_path, capsys, monk
     best = read_policy(tmp_path / "run" / "best.yaml")
     assert summary["best_policy"] == best.id == outcome.tested["best"].policy.id
     assert best.scores["split"] == "test"
-    assert best.scores["n"] == 12
+    assert best.scores["answers"] == 12
     assert best.scores["memory"] == summary["test"]["best"]["memory"]
     assert best.lineage.run in (None, "run")
 

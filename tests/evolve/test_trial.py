@@ -53,13 +53,13 @@ def test_a_better_candidate_is_accepted_at_the_first_look_that_shows_it(trial):
     judged = trial.judge()
     verdict = judged.verdict
     assert (verdict.accepted, verdict.stage) == (True, "gate")
-    assert (verdict.candidate, verdict.parent) == (CANDIDATE.id, PARENT.id)
+    assert (verdict.candidate, verdict.incumbent) == (CANDIDATE.id, PARENT.id)
     assert (verdict.operator, verdict.settings) == ("search", CANDIDATE.settings)
     assert verdict.minibatch_difference == 0.5
     assert verdict.tokens_per_answer == 11 / 16
     gate = [user.id for user in trial.field.gate[:4]]
     assert judged.candidate == dict.fromkeys(gate, 1.0)
-    assert judged.parent == dict.fromkeys(gate, 0.5)
+    assert judged.incumbent == dict.fromkeys(gate, 0.5)
     assert trial.evaluator.ledger.spent == 2 * (8 + 4)
 
 
@@ -68,7 +68,7 @@ def test_one_that_is_no_better_on_the_minibatch_never_reaches_the_gate(trial):
     judged = trial.judge()
     assert (judged.verdict.accepted, judged.verdict.stage) == (False, "minibatch")
     assert judged.verdict.reason == "mean paired difference +0.0000 on 8 minibatch clusters"
-    assert (judged.candidate, judged.parent) == ({}, {})
+    assert (judged.candidate, judged.incumbent) == ({}, {})
     assert trial.evaluator.ledger.spent == 2 * 8
     assert trial.trials.over is None
 
@@ -90,7 +90,7 @@ def test_the_level_is_that_of_the_plan_and_no_more_than_its_candidates_reach_the
     assert trial.trials.over == "the level of the run is spent on 1 candidate"
     spent = trial.evaluator.ledger.spent
     verdict = trial.again(OTHER).verdict
-    assert (verdict.accepted, verdict.stage) == (False, "minibatch")
+    assert (verdict.accepted, verdict.stage) == (False, "level")
     assert verdict.reason.endswith("clusters, but the level of the run is spent on 1 candidate")
     assert trial.evaluator.ledger.spent == spent + 8
 
@@ -107,9 +107,9 @@ def test_a_pair_that_failed_outside_is_dropped_on_both_sides(trial):
     assert judged.verdict.accepted
     assert judged.verdict.minibatch_difference == 0.5
     assert gate[0].id in judged.candidate
-    assert gate[0].id not in judged.parent
+    assert gate[0].id not in judged.incumbent
     assert gate[2].id not in judged.candidate
-    assert len(judged.candidate.keys() & judged.parent.keys()) == 4
+    assert len(judged.candidate.keys() & judged.incumbent.keys()) == 4
 
 
 def test_nothing_can_be_said_where_every_pair_failed(trial):
@@ -128,7 +128,7 @@ def test_a_policys_own_failure_rejects_it_with_its_reason(trial, place):
     judged = trial.judge()
     assert (judged.verdict.accepted, judged.verdict.stage) == (False, "failed")
     assert judged.verdict.reason == "the context is too long"
-    assert (judged.candidate, judged.parent) == ({}, {})
+    assert (judged.candidate, judged.incumbent) == ({}, {})
 
 
 def test_where_the_budget_ends_at_the_gate_what_was_judged_decides(trial):
@@ -139,7 +139,9 @@ def test_where_the_budget_ends_at_the_gate_what_was_judged_decides(trial):
     verdict = trial.judge().verdict
     assert verdict.stage == "gate"
     assert "after 4 clusters" in verdict.reason
-    assert verdict.reason.endswith("at most 0.05")  # all of the level, as no look comes after
+    assert verdict.reason.endswith(
+        "within this look's 0.05"
+    )  # all of the level, as no look comes after
     assert trial.evaluator.ledger.spent == 24
 
 
@@ -156,7 +158,7 @@ def test_by_time_the_gate_costs_nothing_more_and_its_clusters_are_questions(tria
     assert judged.verdict.accepted
     assert len(judged.candidate) == 16
     assert set(judged.candidate.values()) == {1.0}
-    assert set(judged.parent.values()) == {0.0, 1.0}
+    assert set(judged.incumbent.values()) == {0.0, 1.0}
     assert len(trial.workers.ran) == 8
     trial.workers.right[OTHER.id] = lambda u, p, q: half(u, p, q) or p < 4
     verdict = trial.again(OTHER).verdict

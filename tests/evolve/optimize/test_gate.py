@@ -75,7 +75,7 @@ def test_a_clear_loss_is_stopped_at_the_first_look() -> None:
 def test_a_small_uneven_gain_is_rejected_at_the_last_look() -> None:
     decision = GATE.decide([0.16, -0.09, 0.08, 0.02, -0.03, 0.14] * 4)
     assert (decision.state, decision.n) == ("reject", 24)
-    assert "at the last look" in decision.reason
+    assert "above the last look's" in decision.reason
 
 
 @given(differences)
