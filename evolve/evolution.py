@@ -240,7 +240,6 @@ class Evolution:
                 tuple(setup.field.select(scored.diagnoses, "train")),
             )
             for scored in self._trials.known(parent, setup.field.train)
-            if scored.rollout.failure is None
         ]
         if not any(case.diagnoses for case in cases):
             reason = of_parent[0].rollout.failure

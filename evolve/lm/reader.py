@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 UNDERSTOOD = 0.13  # similarity from which a sentence is taken to be about a value
 NAMED = 0.30  # similarity from which a name or an instruction is taken to mean a concept
-_OPTION = 0.12  # similarity from which an option of a known state is taken to be a known value
+_NAMED_CJK = 0.12  # the same for an option in Chinese, whose single characters say less
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _CLAUSE = re.compile(r"[,;:，；：.!?。！？]\s*|\s+(?:and|so|with)\s+")
 _TIME = re.compile(r"^\[Current Time:[^\]]*\]\s*", re.MULTILINE)
@@ -117,10 +117,12 @@ class Reader:
         concept = self.named(name)
         if concept is None:
             return None
+        own = {self.lexicon.values[column].name for column in self._columns[concept]}
         found: dict[str, str] = {}
         for option in options:
-            value, score = self.value_of([option.replace("_", " ")], concept)
-            if score < _OPTION or value in found:
+            plain = option.replace("_", " ")
+            value, score = (option, 1.0) if option in own else self.value_of([plain], concept)
+            if score < (_NAMED_CJK if is_cjk(plain) else NAMED) or value in found:
                 return None
             found[value] = option
         return found

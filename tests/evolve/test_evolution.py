@@ -232,6 +232,12 @@ def test_nothing_to_learn_where_every_rollout_of_the_parent_failed(run, people):
     assert "every rollout of awe-seed failed (too long)" in str(one.error)
 
 
+def test_feedback_counts_the_rollouts_that_failed(run, people):
+    fails = {(SEED.id, user.id): ("outside", "away") for user in people(24)[::2]}
+    one = run(setting(11), fails=fails)
+    assert 0 < one.contexts[0].feedback.numbers["failed_rollouts"] < 8
+
+
 @pytest.mark.parametrize("lives", range(0, 60, 7))
 def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, lives):
     script = [setting(value) for value in (11, 12, 11, 14, 15, 16)]
