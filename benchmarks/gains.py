@@ -102,7 +102,8 @@ def claims_of(series: Series, *, strict: bool, sharp: bool) -> list[Claim]:
         series: The runs.
         strict: Whether there are draws enough to ask that these things be shown; otherwise a claim
             fails only where its interval excludes it.
-        sharp: Whether intervals must exclude zero, or means be on the right side of it.
+        sharp: Whether intervals must exclude zero; otherwise it is enough that means are on the
+            right side of it, and nothing is claimed over the defaults.
     """
 
     def claim(text: str, interval: Interval | None) -> Claim:
@@ -113,7 +114,7 @@ def claims_of(series: Series, *, strict: bool, sharp: bool) -> list[Claim]:
 
     fall = series.unwritten
     claims = [claim("mean gain on test users above zero", series.gain)]
-    if series.compared:
+    if sharp and series.compared:
         text = "mean gain over the seed at default settings above zero"
         claims.append(claim(text, series.over_default))
     if series.placebo:
