@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.rollouts import bound_all, live_all
 from evolve.gym.sample_bank import read_bank
 from evolve.gym.users import User, load_users
+from evolve.lm.models import ModelSpec
 from evolve.lm.reader import clauses, sentences, the_reader
 from evolve.tables import Table, number
 from evolve.workers import Workers, WorldSpec
@@ -84,7 +85,7 @@ def _as_option(fact: Fact, variant: str, read: str) -> bool:
 def published_reading(data: Path, seed: int, pool: Workers) -> Table:
     """How well current states of the published users are read, and questions answered if told."""
     users = load_users(data / "amemgym-v1" / "data.json")
-    spec = WorldSpec("offline", seed, 1, 2)
+    spec = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), seed, 1, 2)
     bounds = bound_all(users, spec, pool)
     lived = live_all({name: seed_policy(name) for name in ("awe", "native")}, users, spec, pool)
     read = {

@@ -8,6 +8,7 @@ from evolve.gains import memory_gain
 from evolve.gym.bounds import Bounds
 from evolve.gym.rollout import Span
 from evolve.gym.users import load_users
+from evolve.lm.models import ModelSpec
 from evolve.workers import BoundTask, LiveTask, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis
@@ -36,7 +37,8 @@ def over_defaults(outcome: Outcome, options: Options) -> tuple[float | None, flo
     policy = at_defaults(outcome.tested["seed"].policy)
     if policy is None:
         return None, None
-    spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
+    model = ModelSpec(options.model)
+    spec = WorldSpec(model, model, options.seed, options.first_rounds, options.later_rounds)
     best = outcome.tested["best"].diagnoses
     tested = {d.user for d in best}
     found: list[Diagnosis] = []

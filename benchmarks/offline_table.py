@@ -22,6 +22,7 @@ from benchmarks.rollouts import Lived, bound_all, live_all, pooled, workers
 from evolve.gym.sample import make_users
 from evolve.gym.sample_bank import VARIANTS, read_bank
 from evolve.gym.users import users_of
+from evolve.lm.models import ModelSpec
 from evolve.lm.offline import Capacity
 from evolve.seeding import derive
 from evolve.stats import Interval
@@ -221,7 +222,7 @@ def of_variant(
 ) -> tuple[list[Table], list[Claim]]:
     """Tables and claims of one variant; ``size`` is (seed, number of users)."""
     seed, count = size
-    spec = WorldSpec("offline", seed, 1, 2)
+    spec = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), seed, 1, 2)
     users = users_of(make_users(seed, count, variant), f"variant {variant}")
     bounds = bound_all(users, spec, pool)
     crowd = Crowd(variant, ground_of(users, bounds, seed), bounds, strict)

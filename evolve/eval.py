@@ -33,6 +33,7 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.eval_report import tables_of, to_json
     from evolve.gym.users import file_digest, load_users
     from evolve.inputs import load_policy
+    from evolve.lm.models import ModelSpec
     from evolve.tables import print_tables
     from evolve.workers import WorldSpec
 
@@ -43,7 +44,8 @@ def _run(options: argparse.Namespace) -> int:
     policies = [load_policy(name) for name in names]
     env = environment_path(options.env)
     users = load_users(env)[: options.users]
-    spec = WorldSpec("offline", options.seed, options.first_rounds, options.later_rounds)
+    model = ModelSpec("offline")
+    spec = WorldSpec(model, model, options.seed, options.first_rounds, options.later_rounds)
     assessment, known = _assess(policies, users, spec, options.jobs)
     environment = file_digest(env)
     notes = _notes(policies, environment, known, assessment)

@@ -21,13 +21,14 @@ from evolve.gym.users import User, file_digest, load_users
 from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, load_policy
 from evolve.journal import Journal
 from evolve.lm.meter import Meter
+from evolve.lm.models import ModelSpec, make_lm
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.placebo import check_architecture
 from evolve.optimize.strategy import make_proposer
 from evolve.plan import Plan, make_plan
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
-from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec, make_lm
+from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec
 from policies.errors import ConfigError
 from policies.text_rules import RewriteRules
 
@@ -76,7 +77,8 @@ def policy_run(
     seed = load_policy(options.policy)
     if options.strategy == "placebo":
         check_architecture(seed.architecture)
-    spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
+    model = ModelSpec(options.model)
+    spec = WorldSpec(model, model, options.seed, options.first_rounds, options.later_rounds)
     splits = possible_splits(users, options.holdout, options.seed)
     native = seed.architecture == "native"
     field, plan = make_plan(options.budget, splits, spec.build(), native=native)
@@ -105,7 +107,7 @@ def policy_run(
             lambda lived: display.progress(lived, replayed=journal.replaying),
         )
         rules = RewriteRules.build((u.schema for u in users), _words_of(users))
-        rewriter = Meter(make_lm(options.model))
+        rewriter = Meter(make_lm(model))
         proposer = make_proposer(options.strategy, rewriter, rules, options.seed)
         proposals = Proposals(proposer, rewriter, evaluator)
         archive = Archive((Version(seed, {}),))
@@ -153,7 +155,7 @@ def _words_of(users: tuple[User, ...]) -> list[str]:
 
 
 def _write(setup: Setup, evolution: Evolution, outcome: Outcome) -> None:
-    scores: dict[str, object] = {"split": "test", "model": setup.evaluator.spec.model}
+    scores: dict[str, object] = {"split": "test", "model": setup.evaluator.spec.model.name}
     best, gain = outcome.tested.get("best"), outcome.gain
     if best is not None:
         scores |= {

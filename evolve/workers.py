@@ -19,8 +19,7 @@ from evolve.gym.bounds import Bounds, bound_user
 from evolve.gym.rollout import Span, World, live
 from evolve.gym.users import User
 from evolve.interrupt import SIGNALS
-from evolve.lm.base import LM
-from evolve.lm.offline import OfflineLM
+from evolve.lm.models import ModelSpec, make_lm
 from feedback.records import Rollout, Usage
 from policies.errors import LostProcessError
 from policies.policy import Policy
@@ -33,21 +32,23 @@ class WorldSpec:
     """What a worker needs to build its world: models by name, since processes share no objects.
 
     Attributes:
-        model: Name of the assistant's model; it plays the user, too.
+        model: The assistant's model.
+        user_model: The model that plays the user.
         seed: Of the run.
         first_rounds: Rounds of a session in the first period.
         later_rounds: Rounds of a session in later periods.
     """
 
-    model: str
+    model: ModelSpec
+    user_model: ModelSpec
     seed: int
     first_rounds: int
     later_rounds: int
 
     def build(self) -> World:
         """The world, with its models made in this process."""
-        lm = make_lm(self.model)
-        return World(lm, lm, self.seed, self.first_rounds, self.later_rounds)
+        lm, user_lm = make_lm(self.model), make_lm(self.user_model)
+        return World(lm, user_lm, self.seed, self.first_rounds, self.later_rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +186,6 @@ class ProcessWorkers:
             return results
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def make_lm(model: str) -> LM:
-    """The model of a name."""
-    if model == "offline":
-        return OfflineLM()
-    raise ValueError(f"no such model: {model}")
 
 
 def _run(task: Callable[[], Result]) -> Result:

@@ -14,6 +14,7 @@ from evolve.config import Options
 from evolve.gym.rollout import Span
 from evolve.gym.sample import make_users, write_users
 from evolve.gym.users import load_users
+from evolve.lm.models import ModelSpec
 from evolve.workers import BoundTask, HereWorkers, LiveTask, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.scores import score
@@ -44,7 +45,7 @@ def test_it_is_scored_on_the_test_users_as_a_comparison_would(tmp_path: Path) ->
     env = tmp_path / "env.json"
     write_users(make_users(5, 3), env)
     options = Options(budget=1, env=str(env), seed=7)
-    spec = WorldSpec("offline", 7, 1, 2)
+    spec = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 7, 1, 2)
     awe = seed_policy("awe")
     default = at_defaults(awe)
     assert default is not None

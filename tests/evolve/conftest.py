@@ -15,6 +15,7 @@ from evolve.evaluate import Evaluator
 from evolve.gym.people import Choice, Period, Question, Session, User
 from evolve.journal import FILE, Journal
 from evolve.lm.base import Completion, Request, count_tokens
+from evolve.lm.models import ModelSpec
 from evolve.workers import BoundTask, LiveTask, WorldSpec
 from feedback.records import Answer, Rollout, StateProbe, Usage
 
@@ -306,7 +307,7 @@ def evaluator_on(tmp_path) -> Iterator[Callable[..., Evaluator]]:
             folder = tmp_path / "run"
             resume = (folder / FILE).exists()
             journal = stack.enter_context(Journal(folder, {}, resume=resume))
-            spec = WorldSpec("offline", 0, 1, 2)
+            spec = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 0, 1, 2)
             ledger = Ledger(Fraction(budget))
             return Evaluator(journal, ledger, workers, spec, stopping, lambda lived: None)
 

@@ -5,13 +5,14 @@ import pytest
 from evolve.assess import assess
 from evolve.gym.sample import make_users
 from evolve.gym.users import users_of
+from evolve.lm.models import ModelSpec
 from evolve.workers import HereWorkers, WorldSpec
 from feedback.records import Usage
 from policies.errors import AllFailedError
 from policies.policy import seed_policy
 
 AWE, NATIVE, NONE = (seed_policy(name) for name in ("awe", "native", "none"))
-SPEC = WorldSpec("offline", 3, 1, 2)
+SPEC = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 3, 1, 2)
 
 
 @pytest.fixture

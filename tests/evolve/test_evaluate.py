@@ -9,13 +9,14 @@ from evolve.budget import Ledger
 from evolve.evaluate import Evaluator, Job
 from evolve.gym.rollout import Span
 from evolve.journal import FILE, Journal
+from evolve.lm.models import ModelSpec
 from evolve.workers import WorldSpec
 from feedback.records import Stage, Usage
 from policies.errors import BudgetExhaustedError, RunStoppedError
 from policies.policy import seed_policy
 
 AWE, RAG = seed_policy("awe"), seed_policy("rag")
-SPEC = WorldSpec("offline", 0, 1, 2)
+SPEC = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 0, 1, 2)
 
 
 class Session:

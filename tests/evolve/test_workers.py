@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.workers import HereWorkers, ProcessWorkers, WorldSpec, make_lm
+from evolve.lm.models import ModelSpec
+from evolve.workers import HereWorkers, ProcessWorkers, WorldSpec
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300  # seconds after which a process hangs, however busy the machine
@@ -109,14 +110,8 @@ class TestContract:
         assert list(workers.run([Square(5)])) == [25]
 
 
-def test_only_the_offline_model_is_known():
-    assert make_lm("offline").name == "offline"
-    with pytest.raises(ValueError, match="no such model: gpt"):
-        make_lm("gpt")
-
-
 def test_a_world_is_built_where_it_is_needed():
-    world = WorldSpec("offline", 7, 1, 2).build()
+    world = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 7, 1, 2).build()
     assert (world.seed, world.rounds(0), world.rounds(1)) == (7, 1, 2)
 
 
