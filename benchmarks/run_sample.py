@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks import machine
 from benchmarks.report import Claim, Report, close, parser
 from evolve.tables import Table
 
 ROOT = Path(__file__).parents[1]
 BUDGET, CORES = 300, 2
 SECONDS, MEGABYTES = 60, 600
-_DISTURBED = 0.2  # share of the cores from which other work excuses a late end
 _PAUSE = 0.05  # seconds between looks at the processes
 
 SENTINEL = '''"""Reports what a process does with the network to a file, and forbids it."""
@@ -111,7 +111,7 @@ def observe(command: Sequence[str], scratch: Path) -> Run:
     prefix = isolation()
     peaks: dict[int, tuple[str, float]] = {}
     out = scratch / "out.txt"
-    before, busy, began = _children_cpu(), _busy(), time.monotonic()
+    before, busy, began = _children_cpu(), machine.busy(), time.monotonic()
     with out.open("w") as target:
         process = subprocess.Popen(
             [*prefix, sys.executable, *command],
@@ -124,17 +124,13 @@ def observe(command: Sequence[str], scratch: Path) -> Run:
             peaks |= _peaks(process.pid)
             time.sleep(_PAUSE)
     seconds, cpu = time.monotonic() - began, _children_cpu() - before
-    after = _busy()
-    others = None
-    if busy is not None and after is not None:
-        others = max(0.0, (after - busy - cpu) / seconds / _cores())
     lines = log.read_text(encoding="utf-8").splitlines()
     return Run(
         status=process.returncode,
         last="\n".join(out.read_text(encoding="utf-8").splitlines()[-2:]),
         seconds=seconds,
         cpu=cpu,
-        others=others,
+        others=machine.others(busy, machine.busy(), cpu, seconds),
         peaks={pid: peak for pid, peak in peaks.items() if peak[0]},
         largest=_in_megabytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss),
         watched=frozenset(int(x.split()[1]) for x in lines if x.startswith("watched")),
@@ -147,28 +143,6 @@ def _children_cpu() -> float:
     """CPU seconds of all children that have ended, and of theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _busy() -> float | None:
-    """Seconds that the cores of this process were busy since the machine started, idle left out."""
-    try:
-        lines = Path("/proc/stat").read_text().splitlines()
-    except OSError:
-        return None
-    total = 0
-    for line in lines:
-        name, *ticks = line.split()
-        if name[:3] == "cpu" and name[3:] and int(name[3:]) in os.sched_getaffinity(0):
-            user, nice, system, _idle, _waiting, *interrupts = map(int, ticks[:8])
-            total += user + nice + system + sum(interrupts)
-    return total / os.sysconf("SC_CLK_TCK")
 
 
 def _peaks(root: int) -> dict[int, tuple[str, float]]:
@@ -220,7 +194,7 @@ def claims_of(run: Run) -> list[Claim]:
     peak = max([run.largest, *(size for _, size in run.peaks.values())])
     unwatched = sorted(set(run.peaks) - run.watched)
     in_time: bool | None = run.seconds <= SECONDS
-    if not in_time and run.others is not None and run.others > _DISTURBED:
+    if not in_time and run.others is not None and run.others > machine.DISTURBED:
         in_time = None
     others = "" if run.others is None else f"; other work took {run.others:.2f} of the cores"
     return [
