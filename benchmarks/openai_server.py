@@ -37,7 +37,11 @@ from evolve.lm.reader import the_reader
 __all__ = ["Faults", "OpenAIServer", "Record"]
 
 _BODIES = 200  # of requests that are kept, the newest
-_MALFORMED = (b'{"choices": [{"message": {"content": ', b"<html>Bad gateway</html>", b'{"id": 1}')
+_MALFORMED = (
+    b'{"choices": [{"message": {"content": ',
+    b"<html>Bad gateway</html>",
+    b'{"id": "none"}',
+)
 
 
 @dataclass
@@ -153,7 +157,10 @@ class OpenAIServer:
             )
             return error(400, said, "invalid_request_error", "context_length_exceeded")
         if self.refuse is not None and self.refuse in text:
-            said = "The response was filtered due to the prompt triggering the content policy."
+            said = (
+                "The response was filtered due to the prompt triggering Azure OpenAI's content"
+                " management policy. Please modify your prompt and retry."
+            )
             return error(400, said, "invalid_request_error", "content_filter")
         return None
 

@@ -162,7 +162,7 @@ def test_what_is_longer_than_allowed_is_cut() -> None:
         (OpenAIServer(key="sk-right"), 401, "invalid_api_key", "provided: none."),
         (OpenAIServer(model="other"), 404, "model_not_found", "`m` does not exist"),
         (OpenAIServer(context=9), 400, "context_length_exceeded", "maximum context length is 2 "),
-        (OpenAIServer(refuse="Hello"), 400, "content_filter", "content policy"),
+        (OpenAIServer(refuse="Hello"), 400, "content_filter", "content management policy"),
     ],
 )
 def test_what_is_refused(server: OpenAIServer, status: int, code: str, quoted: str) -> None:
