@@ -10,6 +10,8 @@ MnemotuneError
 │   ├── BudgetTooSmallError    the budget does not buy one full proposal
 │   ├── RunFolderError         a run folder that is in use, of another schema, or of another run
 │   ├── LostProcessError       a process that lived rollouts was ended from outside
+│   ├── ModelError             a model that cannot be used as it is named: key, name, address
+│   ├── TooManyFailuresError   too much failed for outside reasons; the run can be resumed
 │   └── AllFailedError         every rollout that a run would learn from failed
 ├── BudgetExhaustedError   the ledger has no room for a reservation; ends a run, never a crash
 ├── RunStoppedError        the user asked a run to stop; all that was done is in its journal
@@ -56,6 +58,14 @@ class RunFolderError(UserError):
 
 class LostProcessError(UserError):
     """One of a run's processes was ended from outside, most often for lack of memory."""
+
+
+class ModelError(UserError):
+    """A provider takes no request as ours are made: its key, name, address or a parameter."""
+
+
+class TooManyFailuresError(UserError):
+    """Too much failed for outside reasons, such as a provider that is down, to go on with a run."""
 
 
 class AllFailedError(UserError):

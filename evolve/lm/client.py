@@ -1,0 +1,88 @@
+"""A real model: asked through LiteLLM, never for the same thing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from evolve.lm.base import Completion, Request
+from evolve.lm.calls import Call, request_key
+from evolve.lm.models import Connection, ModelSpec
+from evolve.lm.prices import Price, price_of
+from evolve.lm.provider import Provider
+
+_BYTES_PER_TOKEN = 3  # at worst, for what a prompt may cost; it is about four
+
+
+class LiteLLMClient:
+    """An ``LM`` for any name that LiteLLM knows; for several threads.
+
+    A request goes through the log, which may have its reply; then the limits, which let it wait,
+    refuse it or send it again; then the provider.
+
+    Args:
+        spec: Of the model.
+        connection: What the models of this process share.
+    """
+
+    def __init__(self, spec: ModelSpec, connection: Connection) -> None:
+        self._spec = spec
+        self._connection = connection
+        self._provider = Provider(spec)
+        self._endpoint = f"{spec.name} {spec.api_base or ''}"
+
+    @property
+    def name(self) -> str:
+        """The model's name as the user gave it."""
+        return self._spec.name
+
+    def complete(self, request: Request) -> Completion:
+        """Answer one request.
+
+        Raises:
+            OutsideFailureError: The network or the provider failed, again and again.
+            PolicyFailureError: The prompt is too long, or its content was refused.
+            ModelError: The model cannot be used as it is named; ends the run.
+            BudgetExhaustedError: The call might cost more than is left; nothing was sent.
+            RunFolderError: The reply could not be kept.
+        """
+        key = request_key(self._spec.name, self._spec.api_base, request)
+        call = self._connection.log.once(key, request.task, self._payer(key, request))
+        self._provider.takes(request)
+        return Completion(call.text, call.prompt_tokens, call.completion_tokens)
+
+    def _payer(self, key: str, request: Request) -> Callable[[], AbstractContextManager[Call]]:
+        return lambda: self._pay(key, request)
+
+    @contextmanager
+    def _pay(self, key: str, request: Request) -> Iterator[Call]:
+        """Make the call; what it may cost stays reserved until it has been logged."""
+        limits, price = self._connection.limits, price_of(self._spec)
+        with limits.reserve(_worst(price, request), lambda: self._connection.log.dollars or 0.0):
+            self._connection.prefixes.sent(self._endpoint, request.task, request.messages)
+            reply = limits.call(self._endpoint, lambda: self._provider.send(request))
+            cost = None
+            if price is not None:
+                counts = reply.prompt_tokens, reply.completion_tokens
+                cost = price.of(*counts, reply.provider_cached_tokens)
+            yield Call(
+                key=key,
+                role=request.task,
+                model=self._spec.name,
+                version=reply.version,
+                text=reply.text,
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
+                provider_cached_tokens=reply.provider_cached_tokens,
+                dollars=cost,
+                seconds=round(reply.seconds, 4),
+                estimated=reply.estimated,
+            )
+
+
+def _worst(price: Price | None, request: Request) -> float | None:
+    """Dollars that a call may cost at most."""
+    if price is None:
+        return None
+    size = sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
+    return price.of(size // _BYTES_PER_TOKEN + 1, request.max_tokens)

@@ -1,0 +1,288 @@
+"""What all calls of a process share: places in flight, waiting, trying again, dollars.
+
+The one place that tries again. A call is tried anew only after its last try has ended, never beside
+it. Jitter is drawn from the clock's own randomness: it decides when, never what.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from policies.errors import BudgetExhaustedError, ModelError, OutsideFailureError
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+Result = TypeVar("Result")
+
+FIRST_WAIT = 0.5  # seconds before the second try, doubled from try to try
+LONGEST_WAIT = 30.0  # seconds between two tries, unless the provider asks for more
+LONGEST_ASKED = 300.0  # seconds that a provider may ask to wait; more is a failure
+# Most often an address that was mistyped: told soon.
+UNREACHABLE_TRIES, UNREACHABLE_SECONDS = 3, 3.0
+# Waiting its turn is no failure of a call, so it may be sent away more often than it may fail.
+LIMITED_TRIES = 4
+
+
+class PassingError(OutsideFailureError):
+    """One try failed in a way that may pass; it never leaves ``Limits.call``.
+
+    Attributes:
+        limited: Whether the provider asked for fewer calls.
+        retry_after: Seconds that it asked to wait, if it did.
+        unreachable: What to tell the user if no try ever reached a server; None if one was reached.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        limited: bool = False,
+        retry_after: float | None = None,
+        unreachable: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.limited = limited
+        self.retry_after = retry_after
+        self.unreachable = unreachable
+
+
+@dataclass
+class _Gate:
+    """Lets the first call of a model through alone."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    opened: bool = False
+    refused: str | None = None  # why no call of this model can succeed
+
+
+class Limits:
+    """Shared by all models of a process.
+
+    Args:
+        concurrency: Most calls in flight.
+        attempts: Most tries of one call; ``LIMITED_TRIES`` times as many where the provider only
+            asks for fewer calls.
+        spend_limit: Dollars that may be spent; None for any. Can be set later.
+
+    Attributes:
+        spend_limit: As above.
+        retries: Tries beyond the first, of all calls.
+    """
+
+    def __init__(
+        self, concurrency: int = 16, attempts: int = 6, spend_limit: float | None = None
+    ) -> None:
+        self.spend_limit = spend_limit
+        self.retries = 0
+        self._attempts = attempts
+        self._slots = threading.Semaphore(concurrency)
+        self._gates: dict[str, _Gate] = {}
+        self._lock = threading.Lock()
+        self._go_on = 0.0  # monotonic: nobody sends before
+        self._set_at = 0.0  # monotonic: when that was last put off
+        self._limited_in_a_row = 0
+        self._settled = threading.Condition()
+        self._reserved: list[float] = []  # dollars that each call in flight may cost
+
+    @contextmanager
+    def reserve(self, worst: float | None, spent: Callable[[], float]) -> Iterator[None]:
+        """Keep what a call may cost at worst, until its cost is in ``spent``.
+
+        While other calls may still give back what they kept, it waits for them.
+
+        Args:
+            worst: Dollars; None for an unpriced model.
+            spent: Dollars that all calls before have cost.
+
+        Raises:
+            BudgetExhaustedError: It would cost more than is left; nothing was sent.
+            ModelError: Dollars are limited and the model is unpriced.
+        """
+        if self.spend_limit is None:
+            yield
+            return
+        if worst is None:
+            raise ModelError(
+                "A budget in dollars needs a price for every model, but LiteLLM knows none for one "
+                "of this run's; give it with --price IN,OUT, or another kind of budget."
+            )
+        with self._settled:
+            while (over := self._over(worst, spent)) > 0 and self._reserved:
+                self._settled.wait()
+            if over > 0:
+                left = max(self.spend_limit - spent(), 0)
+                raise BudgetExhaustedError(
+                    f"a call of at most ${worst:.4f} asked, ${left:.4f} left"
+                )
+            self._reserved.append(worst)
+        try:
+            yield
+        finally:
+            with self._settled:
+                self._reserved.remove(worst)
+                self._settled.notify_all()
+
+    def _over(self, worst: float, spent: Callable[[], float]) -> float:
+        """Dollars by which a call might exceed the limit."""
+        assert self.spend_limit is not None
+        return spent() + sum(self._reserved) + worst - self.spend_limit
+
+    def call(self, model: str, send: Callable[[], Result]) -> Result:
+        """Send a call when its turn has come, and again while its failure may pass.
+
+        The first call of a model goes alone, its later tries included. If it shows that no call can
+        succeed, the others of that model are never sent.
+
+        Args:
+            model: What shares a key and an address.
+            send: One try; raises ``PassingError`` for a failure that may pass.
+
+        Raises:
+            ModelError: No call of this model can succeed.
+            OutsideFailureError: The last try failed, too.
+            MnemotuneError: Whatever else ``send`` raises, which is not tried again.
+        """
+        with self._lock:
+            gate = self._gates.setdefault(model, _Gate())
+        if not gate.opened:
+            with gate.lock:
+                if not gate.opened:
+                    return self._first(gate, send)
+        return self._try(gate, send)
+
+    def _first(self, gate: _Gate, send: Callable[[], Result]) -> Result:
+        try:
+            return self._try(gate, send)
+        finally:
+            gate.opened = gate.refused is None
+
+    def _try(self, gate: _Gate, send: Callable[[], Result]) -> Result:
+        if gate.refused is not None:
+            raise ModelError(gate.refused)
+        failure: Exception
+        try:
+            return self._until_done(gate, send)
+        except ModelError as error:
+            gate.refused = str(error)
+            raise
+        except PassingError as error:
+            if error.unreachable is None or gate.opened:
+                failure = OutsideFailureError(f"{error}, and tried again in vain")
+            else:
+                gate.refused = error.unreachable
+                failure = ModelError(error.unreachable)
+        raise failure
+
+    def _until_done(self, gate: _Gate, send: Callable[[], Result]) -> Result:
+        from tenacity import Retrying, retry_if_exception_type
+
+        tries = _Tries(self._attempts, hopeless=not gate.opened)
+        trying = Retrying(
+            retry=retry_if_exception_type(PassingError),
+            stop=lambda state: tries.stop(_failure(state)),
+            wait=lambda state: tries.wait(_failure(state)),
+            before_sleep=self._count_retry,
+            reraise=True,
+        )
+        result: Result = trying(self._once, send)
+        return result
+
+    def _count_retry(self, _: RetryCallState) -> None:
+        with self._lock:
+            self.retries += 1
+
+    def _once(self, send: Callable[[], Result]) -> Result:
+        with self._turn():
+            began = time.monotonic()
+            try:
+                result = send()
+            except PassingError as error:
+                if error.limited or error.retry_after is not None:
+                    self._put_off(error.retry_after, began)
+                raise
+        self._limited_in_a_row = 0
+        return result
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """A place among the calls in flight, once nobody has to wait any more."""
+        while True:
+            self._wait_for_all()
+            self._slots.acquire()
+            if time.monotonic() >= self._go_on:
+                break
+            self._slots.release()
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def _wait_for_all(self) -> None:
+        while (left := self._go_on - time.monotonic()) > 0:
+            # Spread out, so that those who waited together do not come back together.
+            time.sleep(left + random.uniform(0, min(left, 2.0) / 4))
+
+    def _put_off(self, asked: float | None, began: float) -> None:
+        """Make all calls wait: as long as was asked, else longer from time to time."""
+        with self._lock:
+            if asked is None:
+                if began < self._set_at:
+                    return  # sent before it was known; that says nothing new
+                asked = _longer(self._limited_in_a_row) * random.uniform(1, 1.5)
+                self._limited_in_a_row += 1
+            self._set_at = time.monotonic()
+            self._go_on = max(self._go_on, self._set_at + asked)
+
+
+class _Tries:
+    """How often one call has failed, and what follows from that.
+
+    Args:
+        attempts: Most tries.
+        hopeless: Whether no call of the model was ever answered.
+    """
+
+    def __init__(self, attempts: int, *, hopeless: bool) -> None:
+        self._attempts = attempts
+        self._hopeless = hopeless
+        self._began = time.monotonic()
+        self._failed = 0
+        self._limited = 0
+
+    def stop(self, error: PassingError) -> bool:
+        """Count a failure; whether it was the last try."""
+        if error.retry_after is not None and error.retry_after > LONGEST_ASKED:
+            return True
+        if error.limited:
+            self._limited += 1
+            return self._limited >= LIMITED_TRIES * self._attempts
+        self._failed += 1
+        if error.unreachable is not None and self._hopeless:
+            over = time.monotonic() - self._began >= UNREACHABLE_SECONDS
+            return over or self._failed >= UNREACHABLE_TRIES
+        return self._failed >= self._attempts
+
+    def wait(self, error: PassingError) -> float:
+        """Seconds to wait before the next try."""
+        if error.limited or error.retry_after is not None:
+            return 0.0  # with all others, in its turn
+        return _longer(self._failed - 1) * random.uniform(0.75, 1.25)
+
+
+def _longer(before: int) -> float:
+    """Seconds to wait after so many waits before it."""
+    return min(FIRST_WAIT * float(2 ** min(before, 16)), LONGEST_WAIT)
+
+
+def _failure(state: RetryCallState) -> PassingError:
+    assert state.outcome is not None
+    error = state.outcome.exception()
+    assert isinstance(error, PassingError)
+    return error

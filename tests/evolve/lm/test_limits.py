@@ -1,0 +1,214 @@
+"""Waiting, trying again, going first, and dollars."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from evolve.lm import limits as module
+from evolve.lm.limits import Limits, PassingError
+from policies.errors import (
+    BudgetExhaustedError,
+    ModelError,
+    OutsideFailureError,
+    PolicyFailureError,
+)
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_WAIT", 0.01)
+
+
+class Scripted:
+    """Raises or returns what a list says, try by try; the last entry for ever."""
+
+    def __init__(self, *steps: object) -> None:
+        self._steps = list(steps)
+        self.times: list[float] = []
+        self._lock = threading.Lock()
+
+    def __call__(self) -> object:
+        with self._lock:
+            self.times.append(time.monotonic())
+            step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+
+def limited(after: float | None = None) -> PassingError:
+    return PassingError("slow down", limited=True, retry_after=after)
+
+
+def test_a_failure_that_may_pass_is_tried_again() -> None:
+    send, limits = Scripted(PassingError("x"), PassingError("x"), "done"), Limits()
+    assert limits.call("m", send) == "done"
+    assert (len(send.times), limits.retries) == (3, 2)
+
+
+def test_tries_are_bounded_and_end_as_a_failure_from_outside() -> None:
+    send = Scripted(PassingError("the provider failed"))
+    with pytest.raises(OutsideFailureError, match="the provider failed, and tried") as caught:
+        Limits(attempts=4).call("m", send)
+    assert len(send.times) == 4
+    assert type(caught.value) is OutsideFailureError
+
+
+@pytest.mark.parametrize("error", [PolicyFailureError("long"), ModelError("key"), ValueError()])
+def test_other_failures_are_not_tried_again(error: Exception) -> None:
+    send = Scripted(error)
+    with pytest.raises(type(error)):
+        Limits().call("m", send)
+    assert len(send.times) == 1
+
+
+def test_all_wait_as_long_as_the_provider_asks() -> None:
+    limits = Limits()
+    limits.call("m", Scripted(1))
+    send, other = Scripted(limited(0.4), "done"), Scripted("done")
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(limits.call, "m", send)
+        time.sleep(0.1)
+        second = pool.submit(limits.call, "m", other)
+        assert (first.result(), second.result()) == ("done", "done")
+    assert send.times[1] - send.times[0] >= 0.4
+    assert other.times[0] - send.times[0] >= 0.4
+
+
+def test_being_sent_away_is_bounded_too_but_more_patiently() -> None:
+    send = Scripted(limited())
+    with pytest.raises(OutsideFailureError):
+        Limits(attempts=1).call("m", send)
+    assert len(send.times) == module.LIMITED_TRIES
+
+
+def test_a_provider_that_asks_for_too_long_a_wait_has_failed() -> None:
+    send = Scripted(limited(3600))
+    with pytest.raises(OutsideFailureError):
+        Limits().call("m", send)
+    assert len(send.times) == 1
+
+
+def test_calls_that_fail_together_put_the_others_off_once() -> None:
+    limits, at_once = Limits(), threading.Barrier(8)
+    limits.call("m", Scripted(1))
+    sends = [Scripted(limited(), "done") for _ in range(8)]
+
+    def run(send: Scripted) -> object:
+        def together() -> object:
+            if not send.times:
+                at_once.wait()
+            return send()
+
+        return limits.call("m", together)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, sends)) == ["done"] * 8
+    assert max(send.times[1] for send in sends) - sends[0].times[0] < 0.5
+
+
+def test_no_more_calls_are_in_flight_than_allowed() -> None:
+    limits, flying, peak = Limits(concurrency=3), [0], [0]
+    lock = threading.Lock()
+
+    def send() -> None:
+        with lock:
+            flying[0] += 1
+            peak[0] = max(peak[0], flying[0])
+        time.sleep(0.02)
+        with lock:
+            flying[0] -= 1
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda _: limits.call("m", send), range(24)))
+    assert peak[0] == 3
+
+
+def race(limits: Limits, send: Callable[[], object], count: int = 16) -> list[object]:
+    def run(_: int) -> object:
+        try:
+            return limits.call("m", send)
+        except Exception as error:
+            return type(error)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
+
+
+def test_the_first_call_goes_alone() -> None:
+    limits, began, ended = Limits(), [], []
+
+    def send() -> None:
+        began.append(time.monotonic())
+        time.sleep(0.05)
+        ended.append(time.monotonic())
+
+    race(limits, send)
+    assert sorted(began)[1] >= min(ended)
+    assert max(began[1:]) < sorted(ended)[1], "then all go together"
+
+
+def test_a_wrong_key_costs_one_request_however_many_wait() -> None:
+    send = Scripted(ModelError("wrong key"))
+    assert race(Limits(), send) == [ModelError] * 16
+    assert len(send.times) == 1
+
+
+@pytest.mark.parametrize("error", [PolicyFailureError("long"), PassingError("x")])
+def test_a_first_call_that_fails_otherwise_lets_the_others_go(error: Exception) -> None:
+    send = Scripted(error, error, "done")
+    assert race(Limits(attempts=2), send, 4).count("done") >= 2
+
+
+def test_an_address_where_nobody_ever_listened_is_told_soon() -> None:
+    send = Scripted(PassingError("nobody", unreachable="mend --api-base"))
+    began = time.monotonic()
+    assert race(Limits(), send) == [ModelError] * 16
+    assert (len(send.times), time.monotonic() - began < 3) == (3, True)
+
+
+def test_an_address_that_answered_before_is_tried_as_often_as_others() -> None:
+    limits, send = Limits(attempts=5), Scripted(PassingError("nobody", unreachable="mend"))
+    limits.call("m", Scripted(1))
+    with pytest.raises(OutsideFailureError):
+        limits.call("m", send)
+    assert len(send.times) == 5
+
+
+def test_dollars_in_flight_count_against_the_limit() -> None:
+    limits, spent = Limits(spend_limit=1.0), [0.5]
+    with limits.reserve(0.4, lambda: spent[0]):
+        pass
+    with (
+        pytest.raises(BudgetExhaustedError, match=r"\$0.6000 asked, \$0.5000 left"),
+        limits.reserve(0.6, lambda: spent[0]),
+    ):
+        pass
+    waited = threading.Event()
+
+    def other() -> str:
+        with limits.reserve(0.4, lambda: spent[0]):
+            return "went" if waited.is_set() else "did not wait"
+
+    with ThreadPoolExecutor(1) as pool:
+        with limits.reserve(0.4, lambda: spent[0]):
+            later = pool.submit(other)
+            time.sleep(0.1)
+            spent[0] = 0.55
+            waited.set()
+        assert later.result() == "went"
+
+
+def test_a_limit_in_dollars_needs_a_price() -> None:
+    with (
+        pytest.raises(ModelError, match="--price"),
+        Limits(spend_limit=1.0).reserve(None, lambda: 0.0),
+    ):
+        pass
+    with Limits().reserve(None, lambda: 0.0):
+        pass
