@@ -26,6 +26,7 @@ RESULTS = ROOT / "benchmarks" / "results.md"
 BENCHMARKS = (
     "gate_power",
     "offline_speed",
+    "client_speed",
     "run_sample",
     "offline_table",
     "amemgym_periods",

@@ -44,6 +44,12 @@ def test_a_speed_that_is_not_reached_fails() -> None:
     assert "FAILS at least 1000000000 calls a second" in done.stdout
 
 
+def test_the_client_of_real_models_is_fast(tmp_path: Path) -> None:
+    page = quick("client_speed", tmp_path / "page.md")
+    assert "- holds: less than 1000 MB with 64 calls in flight" in page
+    assert "- holds: rollouts are those of the offline model itself: 0 failed" in page
+
+
 def test_the_offline_model_resembles_the_published_table(tmp_path: Path) -> None:
     page = quick("offline_table", tmp_path / "page.md")
     assert "variant a: write_every 2 above 4" in page
