@@ -1,55 +1,27 @@
 """The one place that knows LiteLLM: sends a request once, and tells failures in our own errors.
 
-What a failure comes to:
-
-| of the provider | here |
-|---|---|
-| key refused or missing, no permission, no credit, unknown model or provider | `ModelError` |
-| nobody listens at the address | `PassingError`; `ModelError` if nobody ever did |
-| prompt too long, content refused | `PolicyFailureError` |
-| another bad request, where none with these parameters has been taken yet | `ModelError` |
-| another bad request after that: it must be what this prompt says | `PolicyFailureError` |
-| rate limit, timeout, 5xx, a cut connection, a body that is no reply | `PassingError` |
-
-No error holds a key, nor the exception that caused it, which may.
+No error that leaves it holds a key, nor the exception that caused it, which may.
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import os
-import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from evolve.lm.base import Request, count_tokens
 from evolve.lm.calls import sample_of
+from evolve.lm.faults import translate
 from evolve.lm.limits import PassingError
 from evolve.lm.models import ModelSpec
 from evolve.lm.redact import redact, redact_reply
-from policies.errors import MnemotuneError, ModelError, PolicyFailureError
-
-_QUOTED = 200  # characters of what a provider says
-_TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size|limit)|maximum context|too many (?:input )?tokens|"
-    r"(?:prompt|input|messages?) (?:is|are) too long|reduce the length",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"content[ _](?:policy|filter|management policy)|safety system|usage polic|moderation|flagged",
-    re.IGNORECASE,
-)
-_NO_KEY = re.compile(r"missing credentials|missing .{0,40}api key|api_key client option", re.I)
-_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance", re.I)
-_NO_PROVIDER = "LLM Provider NOT provided"
-_FOREWORD = re.compile(r"^(?:(?:litellm\.\w+|\w*Error|\w*Exception)(?: -|:) *)+")
+from policies.errors import MnemotuneError, PolicyFailureError
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +90,7 @@ class Provider:
             failure = error
         except Exception as error:
             known = (request.max_tokens, request.temperature) in self._taken
-            failure = _translate(error, self._spec, known=known)
+            failure = translate(error, self._spec, known=known)
         raise failure.with_traceback(None)
 
 
@@ -196,145 +168,3 @@ def _number(holder: object, name: str) -> int:
 def _storable(text: str) -> str:
     """The text without halves of characters, which have no UTF-8."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
-
-
-def _translate(error: Exception, spec: ModelSpec, *, known: bool) -> MnemotuneError:
-    """What a failure comes to, told without any key.
-
-    Args:
-        error: As LiteLLM raised it.
-        spec: Of the model.
-        known: Whether a request with the same parameters has been taken before.
-    """
-    causes = {type(each).__name__ for each in _causes(error)}
-    status = getattr(error, "status_code", None)
-    text = f"{getattr(error, 'message', error)} {_body(error)}"
-    said = _quote(error, spec)
-    kind = type(error).__name__
-    if _NO_CREDIT.search(text) or status == 402:
-        return _no_credit(spec, said)
-    if kind == "RateLimitError" or status == 429:
-        return PassingError(
-            f"the provider limits calls{said}", limited=True, retry_after=_retry_after(error)
-        )
-    if causes & {"ConnectError", "ConnectTimeout"}:
-        return _unreachable(spec)
-    if _malformed(error):
-        return PassingError("the provider's reply cannot be read")
-    client_error = isinstance(status, int) and 400 <= status < 500 and status not in {408, 409, 425}
-    if client_error or _NO_KEY.search(text):
-        return _refusal(spec, text, said, status=status, kind=kind, known=known)
-    what = "no reply in time" if kind == "Timeout" else "the provider failed"
-    return PassingError(f"{what}{said}", retry_after=_retry_after(error))
-
-
-def _refusal(
-    spec: ModelSpec, text: str, said: str, *, status: object, kind: str, known: bool
-) -> MnemotuneError:
-    """What a 4xx comes to."""
-    if kind == "ContextWindowExceededError" or status == 413 or _TOO_LONG.search(text):
-        return PolicyFailureError(f"the prompt is too long for the model{said}")
-    if kind == "ContentPolicyViolationError" or _REFUSED.search(text):
-        return PolicyFailureError(f"the provider refused the content{said}")
-    if status in {401, 403} or _NO_KEY.search(text):
-        return _no_key(spec, said)
-    if status == 404 or _NO_PROVIDER in text:
-        said = "" if _NO_PROVIDER in text else said
-        return ModelError(
-            "A model is named as LiteLLM names it, provider/model, and must be there, but "
-            f"{spec.name} is unknown{_at(spec)}{said}; mend --model, or --api-base."
-        )
-    if known:
-        return PolicyFailureError(f"the provider takes no such prompt{said}")
-    return ModelError(
-        f"A model must take requests as Mnemotune makes them, but {spec.name}{_at(spec)} refused "
-        f"one ({status}){said}; name another model, or mend its server."
-    )
-
-
-def _no_key(spec: ModelSpec, said: str) -> ModelError:
-    provider = _litellm().get_llm_provider(spec.name)[1]
-    variable = re.sub(r"\W", "_", provider).upper() + "_API_KEY"
-    return ModelError(
-        f"A model is asked with the key that the environment or .env holds, but {spec.name}"
-        f"{_at(spec)} did not take it{said}; set the key of that provider, as a rule {variable} "
-        "(any word for a server that wants none)."
-    )
-
-
-def _no_credit(spec: ModelSpec, said: str) -> ModelError:
-    return ModelError(
-        f"Calls are paid by the account of the key, but that of {spec.name} has nothing left{said};"
-        " add credit, then resume the run."
-    )
-
-
-def _unreachable(spec: ModelSpec) -> PassingError:
-    where = redact(spec.api_base) if spec.api_base else "the provider's own address"
-    return PassingError(
-        f"nobody listens at {where}",
-        unreachable=f"A model is asked at its address, but nobody listens at {where} for "
-        f"{spec.name}; mend --api-base, start its server, or look at the network.",
-    )
-
-
-def _at(spec: ModelSpec) -> str:
-    return f" at {redact(spec.api_base)}" if spec.api_base else ""
-
-
-def _quote(error: Exception, spec: ModelSpec) -> str:
-    """The beginning of what a provider says, without keys and in one line."""
-    text = str(getattr(error, "message", None) or error)[: 10 * _QUOTED]
-    text = _FOREWORD.sub("", " ".join(redact(text).split()))
-    if not text or text == "None":
-        return ""
-    return f" (it says: {text[:_QUOTED].rstrip('. ')}{'…' if len(text) > _QUOTED else ''})"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__cause__ or found.__context__
-
-
-def _malformed(error: Exception) -> bool:
-    """Whether a reply came, as HTTP goes, but could not be read.
-
-    LiteLLM gives such a failure a status of its own, even 422; then the exception that it began
-    with is not one of HTTP.
-    """
-    return any(
-        type(cause) is Exception or isinstance(cause, json.JSONDecodeError)
-        for cause in _causes(error)
-    )
-
-
-def _body(error: Exception) -> str:
-    """Codes of an error's body, which LiteLLM's message leaves out."""
-    body = getattr(error, "body", None)
-    return " ".join(str(value) for value in body.values()) if isinstance(body, Mapping) else ""
-
-
-def _retry_after(error: Exception) -> float | None:
-    """Seconds that the provider asks to wait, None if it does not say."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    headers = headers or getattr(error, "litellm_response_headers", None) or {}
-    exact = _float(headers.get("retry-after-ms"))
-    if exact is not None:
-        return exact / 1000
-    told = headers.get("retry-after")
-    seconds = _float(told)
-    if seconds is not None or not told:
-        return seconds
-    try:
-        return max(parsedate_to_datetime(told).timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError):
-        return None
-
-
-def _float(text: str | None) -> float | None:
-    try:
-        return max(float(text), 0.0) if text else None
-    except ValueError:
-        return None

@@ -25,7 +25,7 @@ class Play:
     promised: int | None = None  # Content-Length, if not the body's own
 
 
-def says(text: str | None = "ok", **more: Any) -> Play:
+def says(text: str | None = "ok", *, delay: float = 0.0, **more: Any) -> Play:
     """A good reply; ``more`` replaces top-level fields, ``...`` removes one."""
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     message = {"role": "assistant", "content": text}
@@ -38,7 +38,8 @@ def says(text: str | None = "ok", **more: Any) -> Play:
         "usage": usage,
         **more,
     }
-    return Play(body=json.dumps({key: value for key, value in body.items() if value is not ...}))
+    kept = {key: value for key, value in body.items() if value is not ...}
+    return Play(body=json.dumps(kept), delay=delay)
 
 
 def fails(status: int, message: str = "no", **headers: str) -> Play:

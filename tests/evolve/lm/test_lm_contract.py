@@ -9,12 +9,33 @@ from typing import get_args
 import pytest
 
 from evolve.lm.base import LM, Completion, Message, Request, Task, count_tokens
+from evolve.lm.calls import CallLog
+from evolve.lm.client import LiteLLMClient
+from evolve.lm.limits import Limits
 from evolve.lm.meter import Meter
+from evolve.lm.models import Connection, ModelSpec
 from evolve.lm.offline import OfflineLM
+from evolve.lm.prefix import Prefixes
+from evolve.lm.provider import Reply
+
+
+def client() -> LM:
+    """The client of real models, whose provider is played by the offline model."""
+    lm = LiteLLMClient(ModelSpec("offline"), Connection(CallLog(), Limits(), Prefixes()))
+    offline = OfflineLM()
+
+    def send(request: Request) -> Reply:
+        done = offline.complete(request)
+        return Reply(done.text, "1", done.prompt_tokens, done.completion_tokens, 0, False, 0.1)
+
+    lm._provider.send = send
+    return lm
+
 
 MODELS: dict[str, Callable[[], LM]] = {
     "offline": OfflineLM,
     "metered": lambda: Meter(OfflineLM()),
+    "client": client,
 }
 PROMPT = (Message("system", "Be brief."), Message("user", "I sold my car. What should I cook?"))
 
