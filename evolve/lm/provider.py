@@ -106,12 +106,14 @@ def _litellm() -> ModuleType:
     # Its price table is of its release; the newest one would be asked for over the network.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import logging
+    import warnings
 
     import httpx
     import litellm
     from litellm.llms.custom_httpx.http_handler import get_ssl_configuration
 
     litellm.suppress_debug_info = True
+    warnings.filterwarnings("ignore", module=r"(?:litellm|pydantic)\b")  # of LiteLLM's own code
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True  # it may quote what it was asked, and keys
     # Connections are kept for as many calls as may be in flight; Limits alone bounds those.
