@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from evolve.lm.base import Message
 
-BLOCK = 128  # bytes: about 32 tokens
-_REMEMBERED = 100_000  # blocks; as many of the time before are kept
+BLOCK = 64  # bytes: about 16 tokens, as servers with a cache of their own have it
+_REMEMBERED = 200_000  # blocks; as many of the time before are kept
 
 
 class Prefixes:
