@@ -37,7 +37,7 @@ def over_defaults(outcome: Outcome, options: Options) -> tuple[float | None, flo
     policy = at_defaults(outcome.tested["seed"].policy)
     if policy is None:
         return None, None
-    model = ModelSpec(options.model)
+    model = ModelSpec(options.models.model)
     spec = WorldSpec(model, model, options.seed, options.first_rounds, options.later_rounds)
     best = outcome.tested["best"].diagnoses
     tested = {d.user for d in best}

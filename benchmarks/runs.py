@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from benchmarks.defaults import over_defaults
-from evolve.config import Options
+from evolve.config import Means, Options
 from evolve.display import Standing
 from evolve.finish import Outcome
 from evolve.policy_run import Watch, policy_run
@@ -244,7 +244,7 @@ def execute(spec: RunSpec, env: Path) -> RunResult:
     began = time.monotonic()
     with TemporaryDirectory() as name:
         folder = Path(name) / "run"
-        outcome = policy_run(options, folder, 1, Watch(Silence(), lambda: False))
+        outcome = policy_run(options, folder, Means(), Watch(Silence(), lambda: False))
         seconds = time.monotonic() - began
         defaults: tuple[float | None, float | None] = (None, None)
         if spec.strategy == "joint" and spec.holdout == "users":

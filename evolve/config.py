@@ -2,17 +2,76 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from decimal import Decimal
 from importlib.resources import files
+from math import isfinite
+from pathlib import Path
 from typing import Any, Literal
 
 from policies.errors import ConfigError
 
 STRATEGIES = ("joint", "placebo")
 HOLDOUTS = ("auto", "users", "periods")
-MODELS = ("offline",)
+OFFLINE = "offline"
 SAMPLE = "sample"
+_DOLLARS = re.compile(r"\$(\d+(?:\.\d*)?|\.\d+)")
+_MODEL = re.compile(r"[^\s/]+/\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Who plays which role.
+
+    Attributes:
+        model: Plays the assistant and answers for the upper bounds: ``offline``, or a LiteLLM name
+            such as ``openai/gpt-4.1-mini``.
+        user_model: Plays the user; empty for ``model``, which then stands here.
+        rewrite_model: Rewrites texts; empty likewise.
+        api_base: Where the models of one provider are served, that of the first real model of the
+            three; None for every provider's own address.
+        price: Dollars per million prompt and completion tokens of models with no known price, and
+            of the only real model whether its price is known or not.
+    """
+
+    model: str = OFFLINE
+    user_model: str = ""
+    rewrite_model: str = ""
+    api_base: str | None = None
+    price: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("user_model", "rewrite_model"):
+            # Written out, so that a run is the same whether its default was given or not.
+            object.__setattr__(self, name, getattr(self, name) or self.model)
+        for name in ("model", "user_model", "rewrite_model"):
+            value = getattr(self, name)
+            if value != OFFLINE and not _MODEL.fullmatch(value):
+                raise ConfigError(
+                    f"--{name.replace('_', '-')} must be {OFFLINE} or a LiteLLM name such as "
+                    f"openai/gpt-4.1-mini, but is {value!r}; name the provider, a slash and the "
+                    "model."
+                )
+        for name in ("api_base", "price"):
+            if getattr(self, name) is not None and not self.real:
+                raise ConfigError(
+                    f"--{name.replace('_', '-')} says something of a model that is called, but all "
+                    f"roles are played by {OFFLINE}; name one by --model, or leave it out."
+                )
+        if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]+\S*", self.api_base):
+            raise ConfigError(
+                "--api-base must be an address such as http://127.0.0.1:8080/v1, but is "
+                f"{self.api_base!r}; begin it with http:// or https://."
+            )
+
+    @property
+    def real(self) -> tuple[str, ...]:
+        """The models that are called, each once, in the order of the roles."""
+        names = dict.fromkeys((self.model, self.user_model, self.rewrite_model))
+        return tuple(name for name in names if name != OFFLINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +79,10 @@ class Options:
     """What a run is asked to do; two runs of equal options give the same bytes.
 
     Attributes:
-        budget: Rollouts, at least 1.
+        budget: Rollouts, at least 1, or dollars such as ``$5``.
         env: Path of an environment file, or ``sample`` for the packaged one.
         policy: Name of a seed policy, or path of a policy file.
-        model: Name of the model.
+        models: Who plays which role.
         strategy: ``joint``, or ``placebo``, which measures what mere extra slots buy.
         holdout: ``users``, ``periods``, or ``auto``: users where the gate could then pass anything.
         seed: Of every random choice, 0 or above.
@@ -31,10 +90,10 @@ class Options:
         later_rounds: Rounds of a session in later periods, at least 1.
     """
 
-    budget: int
+    budget: int | str
     env: str = SAMPLE
     policy: str = "awe"
-    model: str = "offline"
+    models: Models = Models()
     strategy: str = "joint"
     holdout: Literal["auto", "users", "periods"] = "auto"
     seed: int = 0
@@ -42,24 +101,63 @@ class Options:
     later_rounds: int = 2
 
     def __post_init__(self) -> None:
-        for name, least in (("budget", 1), ("seed", 0), ("first_rounds", 1), ("later_rounds", 1)):
+        object.__setattr__(self, "budget", parse_budget(self.budget))
+        for name, least in (("seed", 0), ("first_rounds", 1), ("later_rounds", 1)):
             check_least(name, getattr(self, name), least)
-        for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS), ("model", MODELS)):
+        for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS)):
             value = getattr(self, name)
             if value not in known:
                 raise ConfigError(
                     f"--{name} must be one of {', '.join(known)}, but is {value!r}; name one of "
                     "these."
                 )
+        if self.dollars is not None and not self.models.real:
+            raise ConfigError(
+                f"A budget in dollars needs a model that is paid for, but --budget is "
+                f"{self.budget} and all roles are played by {OFFLINE}; give a number of rollouts."
+            )
 
     @property
     def env_path(self) -> str:
         """Where the environment file is."""
         return environment_path(self.env)
 
+    @property
+    def dollars(self) -> float | None:
+        """The budget where it is one in dollars, else None."""
+        return float(self.budget[1:]) if isinstance(self.budget, str) else None
+
     def as_dict(self) -> dict[str, Any]:
-        """All options by name, JSON-able."""
-        return asdict(self)
+        """All options by the name that the command line gives them, JSON-able."""
+        flat: dict[str, Any] = {}
+        for name, value in asdict(self).items():
+            flat |= value if name == "models" else {name: value}
+        return flat
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a run works with: changes its time and what it pays, never what it finds.
+
+    Attributes:
+        jobs: Processes of the offline model, at least 1.
+        concurrency: Calls of real models in flight at once, at least 1.
+        timeout: Seconds that a call of a real model may take, above 0.
+        cache: Folder of replies that several runs share, or None.
+    """
+
+    jobs: int = 1
+    concurrency: int = 16
+    timeout: float = 120.0
+    cache: Path | None = None
+
+    def __post_init__(self) -> None:
+        check_least("jobs", self.jobs, 1)
+        check_least("concurrency", self.concurrency, 1)
+        if not (self.timeout > 0 and isfinite(self.timeout)):
+            raise ConfigError(
+                f"--timeout must be above 0 seconds, but is {self.timeout:g}; give a larger number."
+            )
 
 
 def environment_path(env: str) -> str:
@@ -80,15 +178,81 @@ def check_least(option: str, value: int, least: int) -> None:
         )
 
 
+def parse_budget(given: int | str) -> int | str:
+    """A budget as it was given: a number of rollouts, or ``$`` and dollars in their shortest form.
+
+    Raises:
+        ConfigError: It is neither, or too small.
+    """
+    text = str(given).strip()
+    if re.fullmatch(r"-?\d+", text):
+        check_least("budget", int(text), 1)
+        return int(text)
+    found = _DOLLARS.fullmatch(text)
+    if found is None:
+        raise ConfigError(
+            "--budget must be a number of rollouts, or dollars in single quotes such as '$5' (a "
+            f"shell swallows a bare $), but is {text!r}; give one of the two."
+        )
+    if not Decimal(found[1]):
+        raise ConfigError(f"--budget must be above $0, but is {text}; give more.")
+    return f"${Decimal(found[1]).normalize():f}"
+
+
+def parse_price(given: str | list[float] | tuple[float, float]) -> tuple[float, float]:
+    """Dollars per million prompt and completion tokens, such as ``0.4,1.6``.
+
+    Raises:
+        ConfigError: It is not two numbers of 0 or more.
+    """
+    pieces = given.split(",") if isinstance(given, str) else given
+    try:
+        prompt, completion = (float(piece) for piece in pieces)
+    except ValueError:
+        prompt = completion = -1.0
+    if not all(price >= 0 and isfinite(price) for price in (prompt, completion)):
+        raise ConfigError(
+            "--price must be dollars per million tokens read and written, such as 0.4,1.6, but is "
+            f"{given!r}; give two numbers and a comma between them."
+        )
+    return prompt, completion
+
+
+def make_models(given: Mapping[str, Any]) -> Models:
+    """The models of options by name, whatever else stands among them.
+
+    Raises:
+        ConfigError: A name, an address or a price is not usable.
+    """
+    kept = _known(Models, given)
+    if kept.get("price") is not None:
+        kept["price"] = parse_price(kept["price"])
+    return Models(**kept)
+
+
+def make_means(given: Mapping[str, Any]) -> Means:
+    """The means of options by name, whatever else stands among them; all cores by default.
+
+    Raises:
+        ConfigError: A value lies outside its range.
+    """
+    kept = {"jobs": os.cpu_count() or 1, **_known(Means, given)}
+    if kept.get("cache") is not None:
+        kept["cache"] = Path(kept["cache"])
+    return Means(**kept)
+
+
 def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Options:
     """Options given now over those of the run that is resumed, if any.
 
     Raises:
         ConfigError: No budget is given, or a value lies outside its range.
     """
-    known = {field.name for field in fields(Options)}
-    kept = {name: value for name, value in (past or {}).items() if name in known}
-    merged = {**kept, **given}
+    merged = {**(past or {}), **given}
     if "budget" not in merged:
         raise ConfigError("A run needs a budget, but --budget is missing; try --budget 300.")
-    return Options(**merged)
+    return Options(**{**_known(Options, merged), "models": make_models(merged)})
+
+
+def _known(record: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {field.name: given[field.name] for field in fields(record) if field.name in given}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evolve.config import Models
 from policies.policy import Policy, read_policy, seed_policy
 
 STAND_IN = (
@@ -13,6 +14,14 @@ OUTSIDE_LEXICON = (
     "similarity: good enough to show that the file works, with little power to choose between "
     "policies"
 )
+
+
+def called(models: Models) -> str:
+    """Which model plays which role, in one line."""
+    roles = {"model": models.model, "user": models.user_model, "rewriter": models.rewrite_model}
+    others = (f"{role} {name}" for role, name in roles.items() if name != models.model)
+    where = f" at {models.api_base}" if models.api_base else ""
+    return ", ".join([f"model {models.model}", *others]) + where
 
 
 def load_policy(name_or_path: str) -> Policy:

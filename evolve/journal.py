@@ -20,9 +20,9 @@ from typing import Any, Self
 
 from policies.errors import RunFolderError
 
-SCHEMA = 1
+SCHEMA = 2
 FILE = "journal.jsonl"
-_READABLE = (1,)
+_READABLE = (2,)  # 1 named one model and knew budgets in rollouts alone
 _SUM = b', "sum": '  # of all before it in the line
 # Options that name a file, and the digest of it that the header has.
 _DIGESTED = {"--env": "the environment", "--policy": "the seed policy"}

@@ -12,12 +12,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evolve.arguments import RUN_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
 from evolve.interrupt import STOPPED, Interrupt, end_quietly
 from policies.errors import ConfigError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
     from evolve.config import Options
+
+DECLINED = 1  # the user was asked and did not go on
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,10 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(arguments: Sequence[str] | None) -> int:
     given = vars(_parser().parse_args(arguments))
-    folder, jobs = given.pop("resume", None), given.pop("jobs")
-    runs, name = Path(given.pop("runs")), given.pop("name", None)
+    file = given.pop("config", None)
+    if file is not None:
+        from evolve.config_file import read_config
+
+        given = {**read_config(file, RUN_ARGUMENTS), **given}
+    place = _Place(
+        Path(given.pop("runs", "runs")), given.pop("name", None), given.pop("resume", None)
+    )
     limit_threads()
-    return _run(given, _Place(runs, name, folder), jobs)
+    return _run(given, place)
 
 
 class _Place:
@@ -83,18 +92,30 @@ class _Place:
         return options
 
 
-def _run(given: dict[str, Any], place: _Place, jobs: int) -> int:
+def _run(given: dict[str, Any], place: _Place) -> int:
+    from evolve.config import make_means, merge_options
+
+    dry_run, yes = given.pop("dry_run", False), given.pop("yes", False)
+    options, means = merge_options(place.past(), given), make_means(given)
+    estimate = None
+    if dry_run or (options.models.real and not place.resumed):
+        from evolve.preview import agreed, preview
+
+        estimate = preview(options, means)
+        if dry_run:
+            return 0
+        if not (yes or agreed(estimate, options)):
+            print("nothing was called or paid", file=sys.stderr)
+            return DECLINED
     with Interrupt(lambda: _last_word(place.chosen)) as interrupt:
-        from evolve.config import merge_options
         from evolve.display import make_display
         from evolve.policy_run import Watch, policy_run
 
-        options = merge_options(place.past(), given)
         folder = place.folder(options)
         try:
             with make_display() as display:
                 watch = Watch(display, interrupt.asked)
-                policy_run(options, folder, jobs, watch, resume=place.resumed)
+                policy_run(options, folder, means, watch, resume=place.resumed, estimate=estimate)
         except RunStoppedError:
             print(_last_word(folder), file=sys.stderr)
             return STOPPED + (interrupt.signal or signal.SIGINT)
@@ -123,20 +144,10 @@ def _parser() -> argparse.ArgumentParser:
         "a second one at once; either way --resume goes on with it, as after a crash.",
         argument_default=argparse.SUPPRESS,
     )
-    add = parser.add_argument
-    add("--budget", type=int, metavar="N", help="rollouts to spend at most, test scoring included")
-    add("--env", metavar="FILE", help="environment file (default: the packaged sample)")
-    add("--policy", metavar="SEED", help="seed policy: none, native, rag, awe, awi or a file (awe)")
-    add("--model", help="the model that plays every role (offline)")
-    add("--strategy", metavar="NAME", help="joint or placebo (joint)")
-    add("--holdout", metavar="WHAT", help="users, periods or auto (auto)")
-    add("--seed", type=int, help="of every random choice (0)")
-    add("--first-rounds", type=int, metavar="R", help="rounds of a session, first period (1)")
-    add("--later-rounds", type=int, metavar="R", help="rounds of a session, later periods (2)")
-    add("--resume", metavar="RUN", help="go on with the run in this folder")
-    add("--runs", default="runs", metavar="DIR", help="folder of run folders (runs)")
-    add("--name", help="name of the new run's folder (by time and strategy)")
-    add("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
+    parser.add_argument(
+        "--config", metavar="FILE", help="YAML file of long options; the command line wins"
+    )
+    add_all(parser, RUN_ARGUMENTS)
     return parser
 
 

@@ -68,12 +68,29 @@ def make_plan(
     found = _first_use(budget, fields, world, native)
     if found is not None:
         return found
+    needed = smallest_budget(fields, world, native=native, above=budget)
+    raise BudgetTooSmallError(
+        "A budget must buy one full proposal, judged on all gate users and reported on test "
+        f"users, but {budget} rollouts do not; give --budget {needed} or more."
+    )
+
+
+def smallest_budget(fields: Sequence[Field], world: World, *, native: bool, above: int = 0) -> int:
+    """The fewest rollouts that buy one full proposal, under any of the splits.
+
+    Args:
+        fields: As of ``make_plan``, like ``world`` and ``native``.
+        world: For the shares of partial rollouts.
+        native: Whether the seed's architecture is native.
+        above: Budgets up to this one are passed over, as one buys so many candidates that none of
+            them could pass.
+
+    Raises:
+        ConfigError: No outcome at any split's gate could be accepted.
+    """
     for needed in sorted(_costs(field, world, native).smallest for field in fields):
-        if needed > budget and _first_use(needed, fields, world, native) is not None:
-            raise BudgetTooSmallError(
-                "A budget must buy one full proposal, judged on all gate users and reported on "
-                f"test users, but {budget} rollouts do not; give --budget {needed} or more."
-            )
+        if needed > above and _first_use(needed, fields, world, native) is not None:
+            return needed
     clusters = " or ".join(str(field.gate_clusters) for field in fields)
     raise ConfigError(
         "A candidate is judged on users, or questions of users, that it did not learn from, but of "

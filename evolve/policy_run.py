@@ -5,32 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evolve.budget import Ledger
-from evolve.config import Options
+from evolve.config import OFFLINE, Means, Models, Options
+from evolve.connecting import connected, make_workers
 from evolve.display import Display
 from evolve.evaluate import Evaluator
 from evolve.evolution import Evolution, Setup
-from evolve.field import Field, possible_splits
+from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
-from evolve.gym.users import User, file_digest, load_users
-from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, load_policy
+from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
 from evolve.journal import Journal
 from evolve.lm.meter import Meter
-from evolve.lm.models import ModelSpec, make_lm
+from evolve.lm.models import Connection, make_lm
+from evolve.money import Dollars, Paid, Purse
 from evolve.optimize.archive import Archive, Version
-from evolve.optimize.placebo import check_architecture
 from evolve.optimize.strategy import make_proposer
-from evolve.plan import Plan, make_plan
+from evolve.plan import Plan
+from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
-from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec
-from policies.errors import ConfigError
-from policies.text_rules import RewriteRules
+
+if TYPE_CHECKING:
+    from evolve.estimate import Estimate
 
 LITTLE_POWER = (
     "the split is by time: every user is in every part, clusters are (user, question) pairs, and "
@@ -51,17 +53,37 @@ class Watch:
     stopping: Callable[[], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What a run may spend.
+
+    Attributes:
+        rollouts: In all.
+        dollars: Where the budget is one in dollars.
+    """
+
+    rollouts: int
+    dollars: Dollars | None
+
+
 def policy_run(
-    options: Options, folder: Path, jobs: int, watch: Watch, *, resume: bool = False
+    options: Options,
+    folder: Path,
+    means: Means,
+    watch: Watch,
+    *,
+    resume: bool = False,
+    estimate: Estimate | None = None,
 ) -> Outcome:
     """Run or resume a run and write its files.
 
     Args:
         options: What identifies the run.
         folder: Its folder.
-        jobs: Processes, at least 1; changes nothing but the time.
+        means: What it works with.
         watch: Who watches.
         resume: Whether the folder holds the run already.
+        estimate: Of a new run with a budget in dollars, where it was made already.
 
     Returns:
         What was found on test users.
@@ -71,64 +93,131 @@ def policy_run(
         RunStoppedError: The watcher asked for it.
     """
     began = time.monotonic()
-    if jobs < 1:
-        raise ConfigError(f"--jobs must be at least 1, but is {jobs}; give a larger number.")
-    users = load_users(options.env_path)
-    seed = load_policy(options.policy)
-    if options.strategy == "placebo":
-        check_architecture(seed.architecture)
-    model = ModelSpec(options.model)
-    spec = WorldSpec(model, model, options.seed, options.first_rounds, options.later_rounds)
-    splits = possible_splits(users, options.holdout, options.seed)
-    native = seed.architecture == "native"
-    field, plan = make_plan(options.budget, splits, spec.build(), native=native)
-    environment = file_digest(options.env_path)
+    prepared = prepare(options, means)
+    terms = None
+    if options.dollars is None or not resume:
+        # Before there is a folder: a budget that is too small leaves nothing behind.
+        terms = _terms(prepared, estimate)
+        prepared.plan(terms.rollouts)
     header = {
         "options": options.as_dict(),
-        "environment": environment,
-        "seed_policy": seed.id,
+        "environment": prepared.environment,
+        "seed_policy": prepared.seed.id,
     }
-    display = watch.display
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(folder, header, resume=resume))
         stack.enter_context(logging_to(folder))
-        run_folder = RunFolder(folder)
-        run_folder.sweep()
-        _introduce(options, field, plan, journal, display)
-        workers: Workers = HereWorkers()
-        if jobs > 1:
-            workers = stack.enter_context(ProcessWorkers(jobs))
-        evaluator = Evaluator(
-            journal,
-            Ledger(Fraction(plan.budget), plan.set_aside),
-            workers,
-            spec,
-            watch.stopping,
-            lambda lived: display.progress(lived, replayed=journal.replaying),
-        )
-        rules = RewriteRules.build((u.schema for u in users), _words_of(users))
-        rewriter = Meter(make_lm(model))
-        proposer = make_proposer(options.strategy, rewriter, rules, options.seed)
-        proposals = Proposals(proposer, rewriter, evaluator)
-        archive = Archive((Version(seed, {}),))
-        setup = Setup(
-            evaluator, proposals, field, plan, run_folder, display, options.seed, environment
-        )
-        evolution = Evolution(setup, archive)
-        evolution.run()
-        outcome = finish(evaluator, field, plan, evolution.archive, options.seed)
-        _write(setup, evolution, outcome)
-        display.tables(closing_tables(setup, evolution, outcome))
+        terms = _kept_terms(prepared, journal, terms)
+        run = _begin(prepared, terms, means, journal, watch, stack)
+        run.evolution.run()
+        run.purse.open_kept()
+        setup, archive = run.setup, run.evolution.archive
+        outcome = finish(setup.evaluator, setup.field, setup.plan, archive, options.seed)
+        _write(run, outcome)
+        display = watch.display
+        display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
         display.say(outcome.line)
         display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
     return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run that has begun.
+
+    Attributes:
+        setup: What it is made of.
+        evolution: Its generations.
+        purse: Its dollars.
+        models: Who plays which role.
+        connection: To real models, if there are any.
+    """
+
+    setup: Setup
+    evolution: Evolution
+    purse: Purse
+    models: Models
+    connection: Connection | None
+
+    @property
+    def paid(self) -> Paid | None:
+        """What was paid so far; None if nothing ever is."""
+        return None if self.connection is None else Paid.of(self.connection)
+
+
+def _begin(
+    prepared: Prepared,
+    terms: _Terms,
+    means: Means,
+    journal: Journal,
+    watch: Watch,
+    stack: ExitStack,
+) -> _Run:
+    """Put the parts of a run together."""
+    options, display = prepared.options, watch.display
+    field, plan = prepared.plan(terms.rollouts)
+    run_folder = RunFolder(journal.folder)
+    run_folder.sweep()
+    _introduce(options, field, plan, journal, display)
+    connection = stack.enter_context(connected(options.models, means, journal.folder))
+    workers = make_workers(stack, prepared.spec, means)
+    purse = Purse(connection, terms.dollars, display.say)
+
+    def progress(lived: float) -> None:
+        display.progress(lived, replayed=journal.replaying)
+        purse.look()
+
+    evaluator = Evaluator(
+        journal,
+        Ledger(Fraction(plan.budget), plan.set_aside),
+        workers,
+        prepared.spec,
+        watch.stopping,
+        progress,
+    )
+    rewriter = Meter(make_lm(prepared.cast.rewrite))
+    proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
+    setup = Setup(
+        evaluator,
+        Proposals(proposer, rewriter, evaluator),
+        field,
+        plan,
+        run_folder,
+        display,
+        options.seed,
+        prepared.environment,
+    )
+    archive = Archive((Version(prepared.seed, {}),))
+    return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
+
+
+def _terms(prepared: Prepared, estimate: Estimate | None) -> _Terms:
+    """What the budget comes to in rollouts, and for one in dollars what is kept for the end."""
+    budget, dollars = prepared.options.budget, prepared.options.dollars
+    if isinstance(budget, int) or dollars is None:
+        return _Terms(int(budget), None)
+    if estimate is None:
+        from evolve.estimate import Estimator
+
+        estimate = Estimator(prepared).within(dollars)
+    return _Terms(estimate.plan.budget, Dollars(dollars, estimate.kept))
+
+
+def _kept_terms(prepared: Prepared, journal: Journal, terms: _Terms | None) -> _Terms:
+    """The terms that the run began with: prices and estimates may change before it is resumed."""
+    if terms is not None and terms.dollars is None:
+        return terms
+    data = journal.once("terms", "dollars", lambda: asdict(terms or _terms(prepared, None)))
+    return _Terms(data["rollouts"], Dollars(**data["dollars"]))
 
 
 def _introduce(
     options: Options, field: Field, plan: Plan, journal: Journal, display: Display
 ) -> None:
     display.say(f"run {journal.folder}: {plan.describe(field)}")
-    if options.model == "offline":
+    if options.models.real:
+        display.say(called(options.models))
+    if OFFLINE in (options.models.model, options.models.user_model):
         display.say(STAND_IN)
         # Journaled, so that a run that is only replayed need not load the lexicon.
         if journal.once("introduction", "lexicon_share", lambda: _share(field)) < 0.5:
@@ -143,18 +232,8 @@ def _share(field: Field) -> float:
     return lexicon_share(field.test)
 
 
-def _words_of(users: tuple[User, ...]) -> list[str]:
-    """What a rewrite must not copy from: questions, choices, users' own words."""
-    texts = []
-    for user in users:
-        texts.append(user.profile)
-        texts += [session.query for period in user.periods for session in period.sessions]
-        for question in user.questions:
-            texts += [question.query, *(choice.answer for choice in question.choices)]
-    return texts
-
-
-def _write(setup: Setup, evolution: Evolution, outcome: Outcome) -> None:
+def _write(run: _Run, outcome: Outcome) -> None:
+    setup, archive = run.setup, run.evolution.archive
     scores: dict[str, object] = {"split": "test", "model": setup.evaluator.spec.model.name}
     best, gain = outcome.tested.get("best"), outcome.gain
     if best is not None:
@@ -164,7 +243,8 @@ def _write(setup: Setup, evolution: Evolution, outcome: Outcome) -> None:
             "memory": best.scores.memory,
             "memory_gain": None if gain is None else [gain.mean, gain.low, gain.high],
         }
-    setup.folder.write_best(evolution.archive.best().policy, scores)
-    setup.folder.write_summary(
-        summarize(outcome, evolution.archive, setup.evaluator, setup.plan, evolution.reason)
-    )
+    setup.folder.write_best(archive.best().policy, scores)
+    summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
+    if run.paid is not None:
+        summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
+    setup.folder.write_summary(summary)

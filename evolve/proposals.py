@@ -8,6 +8,7 @@ from typing import Any
 from evolve.codec import from_data, to_data
 from evolve.evaluate import Evaluator
 from evolve.lm.meter import Meter
+from evolve.money import once_paid
 from evolve.optimize.base import (
     Proposal,
     ProposalContext,
@@ -39,7 +40,8 @@ class Proposals:
             name: Of the candidate.
             context: What the proposer may look at.
         """
-        data = self._evaluator.journal.once("proposal", name, lambda: self._propose(context))
+        journal = self._evaluator.journal
+        data = once_paid(journal, "proposal", name, lambda: self._propose(context))
         for role, usage in data["usage"].items():
             self._evaluator.spend(role, from_data(Usage, usage))
         return Proposal(**data["proposal"]), data["rejected"]

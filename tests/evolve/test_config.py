@@ -4,18 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from evolve.config import Options, merge_options
+from evolve.config import Means, Models, Options, make_means, merge_options
 from policies.errors import ConfigError
+
+REAL = Models("openai/gpt-4.1-mini")
 
 
 def test_only_the_budget_must_be_given():
-    options = merge_options(None, {"budget": 60})
+    options = merge_options(None, {"budget": "60"})
     assert options == Options(60)
     assert options.as_dict() == {
         "budget": 60,
         "env": "sample",
         "policy": "awe",
         "model": "offline",
+        "user_model": "offline",
+        "rewrite_model": "offline",
+        "api_base": None,
+        "price": None,
         "strategy": "joint",
         "holdout": "auto",
         "seed": 0,
@@ -29,6 +35,9 @@ def test_only_the_budget_must_be_given():
 def test_given_options_stand_over_those_of_the_run():
     past = {"budget": 60, "seed": 3, "later_rounds": 4, "gone": True}
     assert merge_options(past, {"seed": 5}) == Options(60, seed=5, later_rounds=4)
+    past = Options("$5", models=Models("openai/a", "offline", price=(1, 2))).as_dict()
+    assert merge_options(past, {}).as_dict() == past
+    assert merge_options(past, {"user_model": "openai/b"}).models.user_model == "openai/b"
 
 
 @pytest.mark.parametrize(
@@ -40,12 +49,64 @@ def test_given_options_stand_over_those_of_the_run():
         ({"budget": 60, "later_rounds": 0}, "--later-rounds must be at least 1, but is 0"),
         ({"budget": 60, "strategy": "x"}, "--strategy must be one of joint, placebo, but is 'x'"),
         ({"budget": 60, "holdout": "x"}, "--holdout must be one of auto, users, periods, but"),
-        ({"budget": 60, "model": "x"}, "--model must be one of offline, but is 'x'"),
+        ({"budget": 60, "model": "x"}, "--model must be offline or a LiteLLM name such as"),
+        ({"budget": 60, "user_model": "a b/c"}, "--user-model must be offline or .* is 'a b/c'"),
+        ({"budget": 60, "api_base": "http://x"}, "--api-base says something of a model that is"),
+        ({"budget": 60, "price": "1,2"}, "--price says something of a model that is called"),
+        ({"budget": 60, "model": "o/x", "api_base": "x:1"}, "--api-base must be an address such"),
+        ({"budget": "$5"}, r"a model that is paid for, but --budget is \$5 and all roles"),
     ],
 )
 def test_values_out_of_range(given, reason):
     with pytest.raises(ConfigError, match=reason):
         merge_options(None, given)
+
+
+@pytest.mark.parametrize(
+    ("given", "budget", "dollars"),
+    [("300", 300, None), ("$5", "$5", 5), ("$0.50", "$0.5", 0.5), ("$.5", "$0.5", 0.5),
+     ("$10.00", "$10", 10), (" $100 ", "$100", 100)],
+)  # fmt: skip
+def test_a_budget_is_rollouts_or_dollars(given, budget, dollars):
+    options = Options(given, models=REAL)
+    assert (options.budget, options.dollars) == (budget, dollars)
+
+
+@pytest.mark.parametrize("given", ["", "$", "5.5", "bash.50", "5$", "many", "$-1", "1e3"])
+def test_what_a_shell_made_of_a_budget_is_told(given):
+    with pytest.raises(ConfigError, match=r"single quotes such as '\$5' \(a shell swallows a bare"):
+        Options(given, models=REAL)
+    with pytest.raises(ConfigError, match=r"must be above \$0"):
+        Options("$0.00", models=REAL)
+
+
+def test_who_is_not_named_is_played_by_the_model():
+    models = Models("openai/a", rewrite_model="anthropic/b")
+    assert models == Models("openai/a", "openai/a", "anthropic/b")
+    assert models.real == ("openai/a", "anthropic/b")
+    assert Models("openai/a", "offline", "offline").real == ("openai/a",)
+    assert Models().real == ()
+
+
+@pytest.mark.parametrize("price", ["1", "1,2,3", "a,b", "-1,2", "nan,1", ""])
+def test_a_price_is_two_numbers(price):
+    with pytest.raises(ConfigError, match="--price must be dollars per million tokens"):
+        merge_options(None, {"budget": 60, "model": "o/x", "price": price})
+    given = {"budget": 60, "model": "o/x", "price": "0.4, 1.6"}
+    assert merge_options(None, given).models.price == (0.4, 1.6)
+
+
+def test_means():
+    assert make_means({"jobs": 2, "seed": 3, "cache": "x"}) == Means(2, cache=Path("x"))
+    assert make_means({}).jobs >= 1
+    for given, reason in [
+        ({"jobs": 0}, "--jobs must be at least 1, but is 0"),
+        ({"concurrency": 0}, "--concurrency must be at least 1, but is 0"),
+        ({"timeout": 0.0}, "--timeout must be above 0 seconds, but is 0"),
+        ({"timeout": float("nan")}, "--timeout must be above 0 seconds, but is nan"),
+    ]:
+        with pytest.raises(ConfigError, match=reason):
+            make_means(given)
 
 
 def test_the_packaged_sample_is_there():

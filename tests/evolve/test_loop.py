@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evolve import policy_run
-from evolve.config import Options
+from evolve.config import Means, Options
 from evolve.journal import Journal
 from evolve.loop import main
 from policies.errors import ConfigError, RunStoppedError
@@ -20,8 +20,9 @@ def runs(monkeypatch):
         asked: tuple = ()
         ends = staticmethod(lambda: None)
 
-    def run(options, folder, jobs, watch, *, resume=False):
-        Runs.asked = (options, folder, jobs, resume)
+    def run(options, folder, means, watch, *, resume=False, estimate=None):
+        Runs.asked = (options, folder, means, resume)
+        Runs.estimate = estimate
         Runs.ends()
 
     monkeypatch.setattr(policy_run, "policy_run", run)
@@ -31,7 +32,8 @@ def runs(monkeypatch):
 def test_a_new_run(runs):
     line = "--budget 60 --seed 3 --later-rounds 4 --jobs 5 --runs somewhere --name here"
     assert main(line.split()) == 0
-    assert runs.asked == (Options(60, seed=3, later_rounds=4), Path("somewhere/here"), 5, False)
+    options = Options(60, seed=3, later_rounds=4)
+    assert runs.asked == (options, Path("somewhere/here"), Means(jobs=5), False)
 
 
 def test_a_run_without_a_name_has_one_by_time_and_strategy(runs):
@@ -53,7 +55,7 @@ def test_a_resumed_run_has_the_options_that_began_it(runs, tmp_path):
     with Journal(tmp_path, header, resume=False):
         pass
     assert main(["--resume", str(tmp_path), "--seed", "4", "--jobs", "1"]) == 0
-    assert runs.asked == (Options(60, seed=4), tmp_path, 1, True)
+    assert runs.asked == (Options(60, seed=4), tmp_path, Means(jobs=1), True)
 
 
 def test_a_resumed_run_takes_no_new_name(runs, tmp_path, capsys):

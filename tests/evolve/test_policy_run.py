@@ -5,10 +5,11 @@ import json
 import pytest
 
 from evolve import policy_run as module
-from evolve.config import Options
+from evolve.config import Means, Options
 from evolve.display import PlainDisplay
 from evolve.gym.sample import make_users
-from evolve.policy_run import LITTLE_POWER, OUTSIDE_LEXICON, Watch, load_policy, policy_run
+from evolve.inputs import OUTSIDE_LEXICON, load_policy
+from evolve.policy_run import LITTLE_POWER, Watch, policy_run
 from policies.errors import ConfigError, PolicyFileError, RunStoppedError
 from policies.policy import read_policy, seed_policy, write_policy
 
@@ -31,7 +32,7 @@ def watch(stopping=lambda: False):
 def test_a_run_by_time_from_its_options_to_its_files(env, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(module, "_share", lambda field: 0.49)
     options = Options(41, env=env, policy="rag")
-    outcome = policy_run(options, tmp_path / "run", 1, watch())
+    outcome = policy_run(options, tmp_path / "run", Means(), watch())
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"run {tmp_path}/run: 41 rollouts buy about ")
     assert lines[2:4] == [OUTSIDE_LEXICON, LITTLE_POWER]
@@ -47,15 +48,14 @@ def test_a_run_by_time_from_its_options_to_its_files(env, tmp_path, capsys, monk
 
 def test_asked_to_stop_before_the_first_rollout_nothing_is_spent(env, tmp_path):
     with pytest.raises(RunStoppedError):
-        policy_run(Options(41, env=env), tmp_path / "run", 1, watch(lambda: True))
+        policy_run(Options(41, env=env), tmp_path / "run", Means(), watch(lambda: True))
     journal = (tmp_path / "run" / "journal.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in journal] == ["run", "introduction"]
 
 
 def test_what_is_refused_makes_no_folder(env, tmp_path):
-    for options, jobs in [(Options(41, env=env), 0), (Options(41, env=env, holdout="users"), 1)]:
-        with pytest.raises(ConfigError):
-            policy_run(options, tmp_path / "run", jobs, watch())
+    with pytest.raises(ConfigError):
+        policy_run(Options(41, env=env, holdout="users"), tmp_path / "run", Means(), watch())
     assert not (tmp_path / "run").exists()
 
 

@@ -118,8 +118,8 @@ def copied(command, small):
 
 
 def test_a_run_of_an_older_version(command, copied):
-    change(copied, 0, lambda data: data.update(schema=0))
-    assert "has schema 0; resume it with the version that began it" in command.refused(
+    change(copied, 0, lambda data: data.update(schema=1))
+    assert "has schema 1; resume it with the version that began it" in command.refused(
         "--resume", copied
     )
 

@@ -1,0 +1,125 @@
+"""From names of models to what a run calls them with: specs, keys, one connection, workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from evolve.config import OFFLINE, Means, Models, Options
+from evolve.lm.models import Connection, ModelSpec
+from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec
+from policies.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The model of every role.
+
+    Attributes:
+        model: Of the assistant and the upper bounds.
+        user: Of the simulated user.
+        rewrite: Of the rewriter.
+    """
+
+    model: ModelSpec
+    user: ModelSpec
+    rewrite: ModelSpec
+
+    def of(self, role: str) -> ModelSpec:
+        """Who plays a role, by the name of its task."""
+        return {"user": self.user, "rewrite": self.rewrite}.get(role, self.model)
+
+
+def make_cast(models: Models, timeout: float) -> Cast:
+    """Specs of the models, with keys of ``.env`` in the environment if any of them is real.
+
+    Raises:
+        ConfigError: ``.env`` cannot be read, or a price is given although all have their own.
+    """
+    if models.real:
+        _read_env()
+    specs = {name: ModelSpec(name, timeout=timeout) for name in models.real}
+    if models.real:
+        provider = models.real[0].partition("/")[0]
+        priced = _to_price(models, specs)
+        for name in specs:
+            served = name.partition("/")[0] == provider
+            specs[name] = ModelSpec(
+                name,
+                models.api_base if served else None,
+                timeout,
+                models.price if name in priced else None,
+            )
+    specs[OFFLINE] = ModelSpec(OFFLINE)
+    return Cast(specs[models.model], specs[models.user_model], specs[models.rewrite_model])
+
+
+def world_spec(options: Options, cast: Cast) -> WorldSpec:
+    """What a run's workers build their world from."""
+    return WorldSpec(
+        cast.model, cast.user, options.seed, options.first_rounds, options.later_rounds
+    )
+
+
+def make_workers(stack: ExitStack, spec: WorldSpec, means: Means) -> Workers:
+    """Threads where a rollout waits for a real model, else processes, or this one alone."""
+    if spec.model.name != OFFLINE or spec.user_model.name != OFFLINE:
+        from evolve.workers import ThreadWorkers
+
+        return stack.enter_context(ThreadWorkers(means.concurrency))
+    if means.jobs > 1:
+        return stack.enter_context(ProcessWorkers(means.jobs))
+    return HereWorkers()
+
+
+@contextmanager
+def connected(models: Models, means: Means, folder: Path | None) -> Iterator[Connection | None]:
+    """The connection that all real models of this process share; None if none is real.
+
+    Args:
+        models: Who plays which role.
+        means: Calls in flight, and where replies are shared.
+        folder: Where every call is logged; None keeps the log in memory.
+    """
+    if not models.real:
+        yield None
+        return
+    from evolve.lm.calls import CallLog
+    from evolve.lm.limits import Limits
+    from evolve.lm.models import connect
+    from evolve.lm.prefix import Prefixes
+
+    with CallLog(folder, means.cache) as log:
+        connection = Connection(log, Limits(means.concurrency), Prefixes())
+        connect(connection)
+        yield connection
+
+
+def _to_price(models: Models, specs: dict[str, ModelSpec]) -> set[str]:
+    """The models that the given price is of."""
+    if models.price is None or len(specs) == 1:
+        return set(specs)
+    from evolve.lm.prices import price_of
+
+    unknown = {name for name, spec in specs.items() if price_of(spec) is None}
+    if not unknown:
+        raise ConfigError(
+            "With several models --price is that of those with no known price, but all of "
+            f"{', '.join(specs)} have one; leave it out."
+        )
+    return unknown
+
+
+def _read_env() -> None:
+    """Keys of the current folder's ``.env``; what the environment has already stands."""
+    from dotenv import load_dotenv
+
+    try:
+        load_dotenv(Path(".env"), override=False)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            "Keys may stand in a file .env in the current folder, but it cannot be read "
+            f"({error}); mend or remove it."
+        ) from error

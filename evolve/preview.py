@@ -1,0 +1,66 @@
+"""Before a run's first call: what it will call and pay is said, and asked where that is much."""
+
+from __future__ import annotations
+
+import sys
+
+from evolve.config import Means, Models, Options
+from evolve.estimate import Amount, Estimate, Estimator
+from evolve.money import money
+from evolve.prepare import prepare
+from evolve.report_tables import TOKENS, dollars_cell
+from evolve.tables import Table, print_tables
+
+ASKS_ABOVE = 1.0  # dollars
+
+
+def preview(options: Options, means: Means) -> Estimate:
+    """Print what a run will call and pay.
+
+    Raises:
+        UserError: A file, an option or the budget is not usable.
+    """
+    estimator = Estimator(prepare(options, means))
+    dollars, budget = options.dollars, options.budget
+    estimate = estimator.within(dollars) if dollars is not None else estimator.of(int(budget))
+    print_tables([estimate_table(estimate, options.models)])
+    print(flush=True)
+    return estimate
+
+
+def agreed(estimate: Estimate, options: Options) -> bool:
+    """Whether the run may begin: on a terminal that is asked if it may pay over a dollar."""
+    most = options.dollars if options.dollars is not None else estimate.total
+    if most is None or most <= ASKS_ABOVE or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    try:
+        answer = input(f"this may pay {money(most)}; go on? [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().casefold() in {"y", "yes"}
+
+
+def estimate_table(estimate: Estimate, models: Models) -> Table:
+    """What a run will call and pay."""
+    plan = estimate.plan
+    rows = [
+        (
+            role,
+            f"{amount.calls:.0f}",
+            f"{amount.prompt_tokens:.0f}",
+            f"{amount.completion_tokens:.0f}",
+            dollars_cell(estimate.dollars[role]),
+        )
+        for role, amount in estimate.amounts.items()
+    ]
+    whole = Amount()
+    for amount in estimate.amounts.values():
+        whole = whole.plus(amount)
+    sums = (whole.calls, whole.prompt_tokens, whole.completion_tokens)
+    total = ("total", *(f"{each:.0f}" for each in sums), dollars_cell(estimate.total))
+    costs = f"about {dollars_cell(estimate.total)}" if models.real else "offline, nothing to pay"
+    if models.real and estimate.total is None:
+        costs = "unpriced"
+    candidates = f"{plan.candidates} candidate{'s' * (plan.candidates != 1)}"
+    title = f"Estimate: {plan.budget} rollouts, about {candidates} at the gate; {costs}"
+    return Table(title, ("role", "calls", *TOKENS, "dollars"), (*rows, total))
