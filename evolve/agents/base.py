@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from evolve.lm.base import Request
 from feedback.records import ChatMessage, Context, Entry, Write
 
 
@@ -27,20 +28,21 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A model's raw reply to a query and what the agent showed it."""
+class Prepared:
+    """How a query is put to the model, and what of memory and conversation that shows it."""
 
-    text: str
+    request: Request
     context: Context
 
 
 class MemoryAgent(Protocol):
     """One assistant with memory, driven wholly by its policy; one instance per rollout.
 
-    ``reply`` and ``answer`` store nothing: called any number of times they leave ``entries`` as it
+    ``reply`` and ``prepare`` store nothing: called any number of times they leave ``entries`` as it
     was. ``observe`` alone changes memory; the rollout calls it after each round with that round's
-    two messages, and a replay calls it alone. Errors of the LM pass through; a write whose reply
-    cannot be read leaves memory as it was and is kept in ``writes`` with its reason.
+    two messages, and a replay calls it alone. No two methods run at once. Errors of the LM pass
+    through; a write whose reply cannot be read, asked once more, leaves memory as it was and is
+    kept in ``writes`` with its reason.
     """
 
     @property
@@ -54,8 +56,11 @@ class MemoryAgent(Protocol):
     def reply(self, message: ChatMessage) -> str:
         """Answer the user's message within the conversation."""
 
-    def answer(self, query: Query) -> Reply:
-        """Answer a question or a probe from memory."""
+    def prepare(self, query: Query) -> Prepared:
+        """How to ask a question or a probe from memory as it is now; makes no call.
+
+        So memory is read by one thread, while what it prepared is asked side by side.
+        """
 
     def observe(self, messages: Sequence[ChatMessage]) -> None:
         """Take note of messages, in order; write to memory when the policy says so."""

@@ -1,11 +1,11 @@
-"""What all architectures share: how a reply and an answer are asked of the model."""
+"""What all architectures share: how the model is asked for replies and answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evolve.agents.base import Query, Reply
+from evolve.agents.base import Prepared, Query
 from evolve.agents.prompts import PROBE_PROMPT, PROBE_PROMPT_NO_STORE, chat, memories_block
 from evolve.lm.base import LM, Request
 from evolve.lm.json_text import spoken
@@ -54,18 +54,18 @@ class Speaker:
         request = Request("reply", chat(system, turns, message.content), seed, max_tokens=512)
         return spoken(self.lm.complete(request).text)
 
-    def answer(
+    def prepare(
         self, query: Query, turns: Sequence[ChatMessage], entries: tuple[Entry, ...] | None
-    ) -> Reply:
-        """Answer a question in the policy's words, or a probe in fixed ones."""
+    ) -> Prepared:
+        """A question in the policy's words, or a probe in fixed ones."""
         if query.task == "answer":
             text = self.policy.texts["answer_prompt"]
         else:
             text = PROBE_PROMPT_NO_STORE if entries is None else PROBE_PROMPT
         prompt = chat(_with_memories(text, entries), turns, query.prompt)
-        completion = self.lm.complete(Request(query.task, prompt, query.seed, max_tokens=256))
+        request = Request(query.task, prompt, query.seed, max_tokens=256)
         shown = Context(tuple(e.id for e in entries or ()), tuple(turn.id for turn in turns))
-        return Reply(completion.text, shown)
+        return Prepared(request, shown)
 
 
 def _with_memories(text: str, entries: tuple[Entry, ...] | None) -> str:

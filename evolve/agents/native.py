@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from evolve.agents.base import Query, Reply
+from evolve.agents.base import Prepared, Query
 from evolve.agents.common import Speaker
 from evolve.lm.base import count_tokens
 from feedback.records import ChatMessage, Entry, Write
@@ -28,9 +28,9 @@ class NativeAgent:
         """Reply with the history that fits."""
         return self._speaker.reply(message, self._history, None)
 
-    def answer(self, query: Query) -> Reply:
-        """Answer with the history that fits."""
-        return self._speaker.answer(query, self._history, None)
+    def prepare(self, query: Query) -> Prepared:
+        """Ask with the history that fits."""
+        return self._speaker.prepare(query, self._history, None)
 
     def observe(self, messages: Sequence[ChatMessage]) -> None:
         """Take the messages into the history; the oldest fall out of it."""

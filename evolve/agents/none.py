@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evolve.agents.base import Query, Reply
+from evolve.agents.base import Prepared, Query
 from evolve.agents.common import Speaker
 from feedback.records import ChatMessage, Entry, Write
 
@@ -22,9 +22,9 @@ class NoneAgent:
         """Reply to the message alone."""
         return self._speaker.reply(message, (), None)
 
-    def answer(self, query: Query) -> Reply:
-        """Answer without any memory."""
-        return self._speaker.answer(query, (), None)
+    def prepare(self, query: Query) -> Prepared:
+        """Ask without any memory."""
+        return self._speaker.prepare(query, (), None)
 
     def observe(self, messages: Sequence[ChatMessage]) -> None:
         """Forget at once."""

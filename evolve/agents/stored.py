@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from evolve.agents.base import Query, Reply
+from evolve.agents.base import Prepared, Query
 from evolve.agents.buffer import Buffer
 from evolve.agents.common import SessionCount, Speaker
 from evolve.agents.store import Batch, Store
@@ -62,10 +62,10 @@ class StoreAgent:
         shown = self._shows.shown(message.content, self._sessions.current)
         return self._speaker.reply(message, self._buffer.messages, shown)
 
-    def answer(self, query: Query) -> Reply:
-        """Answer with what the query calls up."""
+    def prepare(self, query: Query) -> Prepared:
+        """Ask with what the query calls up."""
         shown = self._shows.shown(query.search, self._sessions.current)
-        return self._speaker.answer(query, self._buffer.messages, shown)
+        return self._speaker.prepare(query, self._buffer.messages, shown)
 
     def observe(self, messages: Sequence[ChatMessage]) -> None:
         """Write the messages that leave the window."""

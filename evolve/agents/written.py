@@ -6,6 +6,7 @@ from evolve.agents.common import Speaker
 from evolve.agents.prompts import conversation_block, memories_block
 from evolve.agents.store import Batch, Store
 from evolve.agents.stored import Shows
+from evolve.lm.asking import Read, ask
 from evolve.lm.base import Message, Request
 from evolve.lm.parse import FormatError, parse_write
 from evolve.seeding import derive
@@ -34,10 +35,9 @@ class LabelledFacts:
 
     def write(self, batch: Batch) -> None:
         """Write one batch; a reply that cannot be read leaves memory as it was."""
-        try:
-            facts = self._ask(batch)
-        except FormatError as error:
-            self._store.close(batch, (), str(error))
+        facts = self._ask(batch).value
+        if isinstance(facts, FormatError):
+            self._store.close(batch, (), str(facts))
             return
         by_label: dict[str, list[Entry]] = {}
         for entry in self._store.live:
@@ -54,7 +54,7 @@ class LabelledFacts:
             made.append(self._store.add(batch, label, text, sources).id)
         self._store.close(batch, tuple(made))
 
-    def _ask(self, batch: Batch) -> dict[str, str]:
+    def _ask(self, batch: Batch) -> Read[dict[str, str]]:
         said = "\n".join(message.content for message in batch.messages)
         shown = self._shows.shown(said, batch.session)
         texts = self._speaker.policy.texts
@@ -66,4 +66,4 @@ class LabelledFacts:
         prompt = (Message("user", fill(texts["write_prompt"], values)),)
         seed = derive(self._speaker.seed, "write", *batch.ids)
         request = Request("write", prompt, seed, max_tokens=1024)
-        return parse_write(self._speaker.lm.complete(request).text)
+        return ask(self._speaker.lm, request, parse_write)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from typing import Literal
 
 from evolve.agents.base import MemoryAgent
 from evolve.agents.common import Speaker
 from evolve.agents.registry import make_agent
+from evolve.beside import Begun, OneByOne, SideBySide, Together
 from evolve.gym.questions import answer_query, choice_order, probe_query
 from evolve.gym.simulate import SimulatedUser
 from evolve.gym.users import User
+from evolve.lm.asking import Read, ask
 from evolve.lm.base import LM, count_tokens
-from evolve.lm.meter import Meter, add_usage
+from evolve.lm.json_text import objects_in
+from evolve.lm.meter import Meter, Metered, add_usage, metered
 from evolve.lm.parse import UNKNOWN, FormatError, parse_choice, parse_values
 from evolve.seeding import derive
-from feedback.records import Answer, ChatMessage, Rollout, StateProbe
+from feedback.records import Answer, ChatMessage, Context, Rollout, StateProbe
 from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import Policy
 
@@ -33,6 +38,8 @@ class World:
         seed: Of the run.
         first_rounds: Rounds of a session in the first period, the opening included.
         later_rounds: Rounds of a session in later periods, the opening included.
+        beside: Makes the calls of a rollout that need not wait for each other; changes nothing but
+            the time.
     """
 
     lm: LM
@@ -40,6 +47,7 @@ class World:
     seed: int
     first_rounds: int = 1
     later_rounds: int = 2
+    beside: SideBySide = field(default_factory=OneByOne)
 
     def rounds(self, period: int) -> int:
         """Rounds of a session in a period."""
@@ -62,24 +70,26 @@ class Span:
 def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollout:
     """Live one rollout on-policy; a failure is data, never an exception.
 
+    Each round waits for the one before, and memory takes note of a round while the user thinks of
+    the next words. The questions and probes of a period are asked side by side. Of calls that fail
+    side by side the first in order counts, and of the others nothing is recorded.
+
     Args:
         policy: Drives the assistant.
         user: Lives through its periods.
         world: Models, seed and rounds.
         span: How much of it.
     """
-    user_lm = Meter(world.user_lm)
-    simulated = SimulatedUser(user, user_lm, world.seed)
     life = _Life(policy, user, world)
     try:
         for period in range(_periods(user, span)):
             if not span.answers_only:
                 for session in range(len(user.periods[period].sessions)):
-                    life.converse(simulated, period, session)
+                    life.converse(period, session)
             life.ask(period, probe=not span.answers_only)
     except (PolicyFailureError, OutsideFailureError) as error:
-        return life.record(user_lm, error)
-    return life.record(user_lm, None)
+        return life.record(error)
+    return life.record(None)
 
 
 def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: World) -> Rollout:
@@ -99,8 +109,8 @@ def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: 
                     life.hear(session[start : start + 2])
             life.ask(period, probe=True)
     except (PolicyFailureError, OutsideFailureError) as error:
-        return life.record(None, error)
-    return life.record(None, None)
+        return life.record(error)
+    return life.record(None)
 
 
 def planned_calls(user: User, world: World, span: Span = Span()) -> int:
@@ -129,27 +139,32 @@ class _Life:
     """A rollout in the making."""
 
     def __init__(self, policy: Policy, user: User, world: World) -> None:
-        self._lm = Meter(world.lm)
+        self._lm, self._user_lm = Meter(world.lm), Meter(world.user_lm)
         seed = derive(world.seed, "agent", user.id)
         self._agent: MemoryAgent = make_agent(Speaker(policy, self._lm, seed))
         self._policy, self._user, self._world = policy, user, world
+        self._simulated = SimulatedUser(user, world.seed)
         self._messages: list[ChatMessage] = []
         self._answers: list[Answer] = []
         self._memory_tokens: list[int] = []
 
-    def converse(self, simulated: SimulatedUser, period: int, session: int) -> None:
+    def converse(self, period: int, session: int) -> None:
         """Live one session, round by round."""
-        so_far: list[ChatMessage] = []
-        for number in range(self._world.rounds(period)):
-            said = (
-                simulated.follow(period, session, so_far)
-                if number
-                else simulated.open(period, session)
-            )
+        said = self._simulated.open(period, session)
+        so_far: tuple[ChatMessage, ...] = ()
+        last = self._world.rounds(period) - 1
+        for number in range(last + 1):
             reply = self._agent.reply(said)
-            answered = ChatMessage(f"{period}.{session}.{number}.a", "assistant", reply)
-            so_far += [said, answered]
-            self.hear((said, answered))
+            heard = said, ChatMessage(f"{period}.{session}.{number}.a", "assistant", reply)
+            so_far += heard
+            if number == last:
+                self.hear(heard)
+                return
+            follow = partial(self._simulated.follow, period, session, so_far)
+            with Together(self._world.beside) as together:
+                following = together.begin(partial(metered, self._world.user_lm, follow))
+                self.hear(heard)
+                said = following.result().counted(self._user_lm)
 
     def hear(self, messages: Sequence[ChatMessage]) -> None:
         """Let memory observe messages."""
@@ -158,38 +173,58 @@ class _Life:
 
     def ask(self, period: int, *, probe: bool) -> None:
         """Ask every question of the period, each with its probe."""
-        for question in range(len(self._user.questions)):
-            self._answers.append(self._answer(period, question, probe=probe))
+        with Together(self._world.beside) as together:
+            asked = [
+                self._begin(together, period, number, probe=probe)
+                for number in range(len(self._user.questions))
+            ]
+            for one in asked:
+                self._answers.append(self._answer(one, period))
         live_now = (e for e in self._agent.entries if e.retired is None)
         self._memory_tokens.append(sum(count_tokens(f"{e.label}: {e.text}") for e in live_now))
 
-    def _answer(self, period: int, question: int, *, probe: bool) -> Answer:
-        user, seed = self._user, self._world.seed
-        asked, state = user.questions[question], user.periods[period].state
-        order = choice_order(seed, user, question, period)
-        reply = self._agent.answer(answer_query(seed, user, question, order))
-        try:
-            shown = [asked.choices[i].answer for i in order]
-            chosen: int | None = order[parse_choice(reply.text, shown)]
-        except FormatError:
-            chosen = None
-        probed = self._agent.answer(probe_query(seed, user, question)) if probe else None
+    def _begin(self, together: Together, period: int, number: int, *, probe: bool) -> _Asked:
+        user, seed, lm = self._user, self._world.seed, self._world.lm
+        question = user.questions[number]
+        order = choice_order(seed, user, number, period)
+        shown = [question.choices[i].answer for i in order]
+        prepared = self._agent.prepare(answer_query(seed, user, number, order))
+        read = partial(parse_choice, choices=shown)
+        answer = together.begin(
+            partial(metered, lm, partial(ask, request=prepared.request, read=read))
+        )
+        if not probe:
+            return _Asked(number, order, prepared.context, answer)
+        probed = self._agent.prepare(probe_query(seed, user, number))
+        values = partial(_probe_values, required=question.required)
+        values_asked = together.begin(
+            partial(metered, lm, partial(ask, request=probed.request, read=values))
+        )
+        return _Asked(number, order, prepared.context, answer, probed.context, values_asked)
+
+    def _answer(self, asked: _Asked, period: int) -> Answer:
+        user, question = self._user, self._user.questions[asked.number]
+        state = user.periods[period].state
+        reply = asked.answer.result().counted(self._lm)
+        named = reply.value
+        chosen = None if isinstance(named, FormatError) else asked.order[named]
+        probed = asked.probe.result().counted(self._lm) if asked.probe else None
         return Answer(
             period=period,
-            question=question,
-            choices=len(asked.choices),
-            right_choice=asked.right_choice(state),
+            question=asked.number,
+            choices=len(question.choices),
+            right_choice=question.right_choice(state),
             chosen=chosen,
-            probes=_read_probe(user, asked.required, period, probed.text) if probed else (),
-            context=reply.context,
-            probe_context=probed.context if probed else reply.context,
+            probes=_probes(user, state, question.required, probed.value) if probed else (),
+            context=asked.context,
+            probe_context=asked.probe_context or asked.context,
             reply=reply.text,
             probe_reply=probed.text if probed else "",
         )
 
-    def record(self, user_lm: Meter | None, error: Exception | None) -> Rollout:
+    def record(self, error: Exception | None) -> Rollout:
         """The frozen result."""
-        kind = None
+        kind: Literal["policy", "outside"] | None = None
         if error is not None:
             kind = "policy" if isinstance(error, PolicyFailureError) else "outside"
         return Rollout(
@@ -199,23 +234,45 @@ class _Life:
             writes=self._agent.writes,
             entries=self._agent.entries,
             answers=tuple(self._answers),
-            usage=add_usage(self._lm.usage, user_lm.usage if user_lm else ()),
+            usage=add_usage(self._lm.usage, self._user_lm.usage),
             memory_tokens=tuple(self._memory_tokens),
             failure=str(error) if error is not None else None,
             failure_kind=kind,
         )
 
 
-def _read_probe(
-    user: User, required: Sequence[str], period: int, reply: str
+_Values = dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question that was put to the model, and its probe."""
+
+    number: int
+    order: tuple[int, ...]
+    context: Context
+    answer: Begun[Metered[Read[int]]]
+    probe_context: Context | None = None
+    probe: Begun[Metered[Read[_Values]]] | None = None
+
+
+def _probe_values(reply: str, required: Sequence[str]) -> _Values:
+    """What a probe's reply says; one without any object is worth asking once more."""
+    if not objects_in(reply):
+        raise FormatError("it holds no JSON object")
+    return parse_values(reply, required)
+
+
+def _probes(
+    user: User, state: Mapping[str, str], required: Sequence[str], values: _Values | FormatError
 ) -> tuple[StateProbe, ...]:
-    values = parse_values(reply, required)
+    known = {} if isinstance(values, FormatError) else values
     probes = []
-    for state in required:
-        said, truth = values[state], user.periods[period].state[state]
-        options = {" ".join(option.split()): option for option in user.schema[state]}
+    for name in required:
+        said = known.get(name)
+        options = {" ".join(option.split()): option for option in user.schema[name]}
         value = options.get(" ".join(said.split())) if said is not None else None
         unknown = value is None and said is not None and said.casefold() == UNKNOWN
         bad = value is None and not unknown
-        probes.append(StateProbe(state, truth, value, format_error=bad, unknown=unknown))
+        probes.append(StateProbe(name, state[name], value, format_error=bad, unknown=unknown))
     return tuple(probes)

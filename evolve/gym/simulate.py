@@ -30,12 +30,10 @@ class SimulatedUser:
 
     Attributes:
         user: Who is played.
-        lm: The model that plays.
         seed: Of the run.
     """
 
     user: User
-    lm: LM
     seed: int
 
     def open(self, period: int, session: int) -> ChatMessage:
@@ -45,8 +43,16 @@ class SimulatedUser:
         content = f"[Current Time: {opening.time}]\n{opening.query}"
         return ChatMessage(f"{period}.{session}.0.u", "user", content, told)
 
-    def follow(self, period: int, session: int, so_far: Sequence[ChatMessage]) -> ChatMessage:
+    def follow(
+        self, period: int, session: int, so_far: Sequence[ChatMessage], lm: LM
+    ) -> ChatMessage:
         """What the user says next, given this session's messages so far.
+
+        Args:
+            period: Number of the period.
+            session: Number of the session in it.
+            so_far: The session's messages, in order.
+            lm: The model that plays the user.
 
         Raises:
             OutsideFailureError: The model that plays the user failed; never the policy's fault.
@@ -56,7 +62,7 @@ class SimulatedUser:
         seed = derive(self.seed, "user", self.user.id, message_id)
         request = Request("user", _prompt(self.user, state, so_far), seed, max_tokens=256)
         try:
-            reply = self.lm.complete(request).text
+            reply = lm.complete(request).text
         except PolicyFailureError as error:
             raise OutsideFailureError(f"the simulated user could not speak: {error}") from error
         content, told = _read(reply, state)

@@ -36,31 +36,30 @@ def test_every_architecture_is_registered():
 class TestAgentContract:
     """Add an architecture to ``AGENTS`` and it is held to all of this."""
 
-    def test_reply_and_answer_store_nothing(self, architecture, agent_of, scripted, talk):
+    def test_reply_and_prepare_store_nothing(self, architecture, agent_of, scripted, talk):
         lms = scripted(obliging), scripted(obliging)
         asked, left_alone = (agent_of(architecture, lm) for lm in lms)
         messages = talk(12)
         for start in range(0, len(messages), 6):
             before = copy.deepcopy((asked.entries, asked.writes))
             replies = [asked.reply(MESSAGE) for _ in range(3)]
-            answers = [asked.answer(query) for query in (ANSWER, PROBE, ANSWER, PROBE)]
+            answers = [asked.prepare(query) for query in (ANSWER, PROBE, ANSWER, PROBE)]
             assert (asked.entries, asked.writes) == before
             assert len(set(replies)) == 1
             assert answers[:2] == answers[2:]
             for agent in (asked, left_alone):
                 agent.observe(messages[start : start + 6])
         assert (asked.entries, asked.writes) == (left_alone.entries, left_alone.writes)
-        assert asked.answer(ANSWER) == left_alone.answer(ANSWER)
-        assert lms[0].requests[-1] == lms[1].requests[-1]
+        assert asked.prepare(ANSWER) == left_alone.prepare(ANSWER)
         assert lms[0].asked("write") == lms[1].asked("write")
 
     def test_observe_changes_what_is_shown(self, architecture, agent_of, scripted, talk):
         lm = scripted(obliging)
         agent = agent_of(architecture, lm)
-        contexts = [agent.answer(ANSWER).context]
+        contexts = [agent.prepare(ANSWER).context]
         for message in talk(6):
             agent.observe([message])
-            contexts.append(agent.answer(ANSWER).context)
+            contexts.append(agent.prepare(ANSWER).context)
         assert contexts[0].entries == contexts[0].messages == ()
         changed = [one != other for one, other in pairwise(contexts)]
         assert all(changed) if architecture != "none" else not any(changed)
@@ -102,25 +101,28 @@ class TestAgentContract:
         for start, end in pairwise(places):
             pieces.observe(messages[start:end])
         assert (whole.entries, whole.writes) == (pieces.entries, pieces.writes)
-        assert whole.answer(PROBE) == pieces.answer(PROBE)
+        assert whole.prepare(PROBE) == pieces.prepare(PROBE)
 
     def test_the_same_life_asks_the_same(self, architecture, agent_of, scripted, talk):
         lms = [scripted(obliging) for _ in range(2)]
-        for lm in lms:
+        asked = [[], []]
+        for lm, prepared in zip(lms, asked, strict=True):
             agent = agent_of(architecture, lm)
             for message in talk(12):
                 agent.observe([message])
                 agent.reply(MESSAGE)
-                agent.answer(ANSWER)
+                prepared.append(agent.prepare(ANSWER))
         assert lms[0].requests == lms[1].requests
+        assert asked[0] == asked[1]
 
     def test_instances_do_not_share_state(self, architecture, agent_of, scripted, talk):
         lm = scripted(obliging)
         one, other = agent_of(architecture, lm), agent_of(architecture, lm)
         one.observe(talk(12))
         assert other.entries == other.writes == ()
-        assert other.answer(ANSWER).context.entries == other.answer(ANSWER).context.messages == ()
-        assert agent_of(architecture, lm).answer(ANSWER) == other.answer(ANSWER)
+        context = other.prepare(ANSWER).context
+        assert context.entries == context.messages == ()
+        assert agent_of(architecture, lm).prepare(ANSWER) == other.prepare(ANSWER)
 
     def test_the_prompt_is_laid_out_and_holds_what_the_context_says(
         self, architecture, agent_of, scripted, talk
@@ -130,18 +132,19 @@ class TestAgentContract:
         messages = {message.id: message for message in talk(12)}
         agent.observe(list(messages.values()))
         for query in (ANSWER, PROBE):
-            reply = agent.answer(query)
-            request = lm.requests[-1]
-            assert reply.text == f"a reply to {query.prompt}"
+            before = len(lm.requests)
+            prepared = agent.prepare(query)
+            assert len(lm.requests) == before
+            request = prepared.request
             assert (request.task, request.seed) == (query.task, query.seed)
             system, *turns, last = request.messages
             assert (system.role, last.role, last.content) == ("system", "user", query.prompt)
-            shown = [messages[i] for i in reply.context.messages]
+            shown = [messages[i] for i in prepared.context.messages]
             assert [(t.role, t.content) for t in turns] == [(m.role, m.content) for m in shown]
             live = {e.id: e for e in agent.entries if e.retired is None}
             for entry in agent.entries:
-                assert (entry.text in system.content) == (entry.id in reply.context.entries)
-            places = [system.content.index(live[i].text) for i in reply.context.entries]
+                assert (entry.text in system.content) == (entry.id in prepared.context.entries)
+            places = [system.content.index(live[i].text) for i in prepared.context.entries]
             assert places == sorted(places)
 
     def test_thinking_is_not_said(self, architecture, agent_of, scripted):
@@ -154,7 +157,7 @@ class TestAgentContract:
             raise error
 
         agent = agent_of(architecture, scripted(failing))
-        calls = [lambda: agent.reply(MESSAGE), lambda: agent.answer(ANSWER)]
+        calls = [lambda: agent.reply(MESSAGE)]
         if architecture in WRITERS:
             calls.append(lambda: agent.observe(talk(12)))
         for call in calls:
@@ -174,7 +177,7 @@ class TestAgenticWriteContract:
         self, architecture, agent_of, scripted, talk, bad
     ):
         def sometimes(request):
-            number = len(lm.asked("write"))
+            number = 1 + next(n for n in range(5) if f"word{n} " in request.messages[0].content)
             return bad if number in {1, 3} else json.dumps({"label": f"fact {number}"})
 
         lm = scripted(sometimes)
@@ -193,7 +196,15 @@ class TestAgenticWriteContract:
                 known.append(f"fact {number}")
                 assert last.format_error is None
             assert [e.text for e in agent.entries] == known
+        assert len(lm.requests) == 5 + 2  # those two were asked once more
         assert all(len(write.batch) == 2 for write in agent.writes)
+
+    def test_what_is_said_when_asked_once_more_counts(self, architecture, agent_of, scripted, talk):
+        lm = scripted(lambda r: '{"label": "fact"}' if len(r.messages) > 1 else "Sorry.")
+        agent = agent_of(architecture, lm, write_every=2, local_window=0)
+        agent.observe(talk(1))
+        assert [(w.entries, w.format_error) for w in agent.writes] == [((0,), None)]
+        assert len(lm.requests) == 2
 
     def test_an_empty_object_writes_nothing(self, architecture, agent_of, scripted, talk):
         agent = agent_of(architecture, scripted(lambda _: "{}"), write_every=2, local_window=0)

@@ -11,7 +11,7 @@ QUERY = Query("answer", "?", "?", 1)
 
 
 def shown(agent):
-    return list(agent.answer(QUERY).context.messages)
+    return list(agent.prepare(QUERY).context.messages)
 
 
 def test_all_of_it_where_it_fits(agent_of, scripted, talk):

@@ -65,9 +65,9 @@ def test_placeholders_are_filled_by_name_and_other_braces_are_only_braces(agent_
     }
     agent = agent_of("awi", lm, texts, write_every=2, local_window=0)
     agent.observe(talk(1))
-    agent.answer(Query("answer", "Question {{memories}}?", "s", 1))
+    asked = agent.prepare(Query("answer", "Question {{memories}}?", "s", 1)).request
     block = "<memories>\n- [session 1] note: {{memories}} {{x}} {0} %s {\n</memories>"
-    assert lm.requests[-1].messages == (
+    assert asked.messages == (
         Message("system", f"Use {{json}} and {{}} of\n{block}\nand {block}, %s."),
         Message("user", "Question {{memories}}?"),
     )
@@ -77,9 +77,8 @@ def test_placeholders_are_filled_by_name_and_other_braces_are_only_braces(agent_
 
 def test_a_probe_is_put_in_fixed_words(agent_of, scripted):
     for architecture in ("rag", "native"):
-        lm = scripted(lambda _: "{}")
-        agent = agent_of(architecture, lm)
-        agent.answer(Query("probe", "Which?", "s", 1))
-        system = lm.requests[-1].messages[0].content
+        agent = agent_of(architecture, scripted(lambda _: "{}"))
+        request = agent.prepare(Query("probe", "Which?", "s", 1)).request
+        system = request.messages[0].content
         assert "latest word counts" in system
         assert ("<memories>" in system) == (architecture == "rag")

@@ -36,27 +36,25 @@ def said(ann, scripted):
 
     def say(reply):
         text = reply if isinstance(reply, str) else json.dumps(reply)
-        return SimulatedUser(ann, scripted(lambda _: text), 1).follow(1, 0, SO_FAR)
+        return SimulatedUser(ann, 1).follow(1, 0, SO_FAR, scripted(lambda _: text))
 
     return say
 
 
-def test_a_session_opens_with_its_time_and_query(ann, scripted):
-    lm = scripted(lambda _: "")
-    opened = SimulatedUser(ann, lm, 1).open(0, 0)
+def test_a_session_opens_with_its_time_and_query(ann):
+    opened = SimulatedUser(ann, 1).open(0, 0)
     assert opened == ChatMessage(
         "0.0.0.u",
         "user",
         "[Current Time: 2024-01-01 09:00:00]\nWhere is a shop?",
         (("drink", "green  tea"), ("pet", "cat")),
     )
-    assert SimulatedUser(ann, lm, 1).open(0, 1).told == ()
-    assert lm.requests == []
+    assert SimulatedUser(ann, 1).open(0, 1).told == ()
 
 
 def test_the_model_sees_profile_current_states_and_this_session(ann, scripted):
     lm = scripted(lambda _: "Yes.")
-    followed = SimulatedUser(ann, lm, 1).follow(1, 0, SO_FAR)
+    followed = SimulatedUser(ann, 1).follow(1, 0, SO_FAR, lm)
     (request,) = lm.requests
     assert (followed.id, followed.role, followed.content) == ("1.0.1.u", "user", "Yes.")
     assert request.task == "user"
@@ -69,7 +67,7 @@ def test_the_model_sees_profile_current_states_and_this_session(ann, scripted):
 def test_what_is_asked_of_the_model_is_seeded_by_place(ann, scripted):
     lm = scripted(lambda _: "Yes.")
     for seed, period in ((1, 1), (1, 1), (2, 1), (1, 0)):
-        SimulatedUser(ann, lm, seed).follow(period, 0, SO_FAR)
+        SimulatedUser(ann, seed).follow(period, 0, SO_FAR, lm)
     seeds = [request.seed for request in lm.requests]
     assert seeds[0] == seeds[1]
     assert len(set(seeds)) == 3
@@ -139,4 +137,4 @@ def test_failures_of_the_model_that_plays_are_never_the_policys(ann, scripted, e
         raise error
 
     with pytest.raises(OutsideFailureError, match=str(error)):
-        SimulatedUser(ann, scripted(failing), 1).follow(1, 0, SO_FAR)
+        SimulatedUser(ann, 1).follow(1, 0, SO_FAR, scripted(failing))
