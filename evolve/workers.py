@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -15,13 +15,15 @@ from multiprocessing import resource_tracker
 from types import GeneratorType, TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+from evolve.beside import Threads, beside_here
+from evolve.crew import Crew
 from evolve.gym.bounds import Bounds, bound_user
 from evolve.gym.rollout import Span, World, live
 from evolve.gym.users import User
 from evolve.interrupt import SIGNALS
 from evolve.lm.models import ModelSpec, make_lm
 from feedback.records import Rollout, Usage
-from policies.errors import LostProcessError
+from policies.errors import LostProcessError, OutsideFailureError, TooManyFailuresError
 from policies.policy import Policy
 
 Result = TypeVar("Result")
@@ -47,13 +49,19 @@ class WorldSpec:
 
     def build(self) -> World:
         """The world, with its models made in this process."""
-        lm, user_lm = make_lm(self.model), make_lm(self.user_model)
-        return World(lm, user_lm, self.seed, self.first_rounds, self.later_rounds)
+        rounds = self.first_rounds, self.later_rounds
+        return World(
+            make_lm(self.model), make_lm(self.user_model), self.seed, *rounds, beside_here()
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class LiveTask:
-    """One rollout to live."""
+    """One rollout to live.
+
+    One that fails for outside reasons is lived once more, and counted once: what was answered
+    before the failure need not be paid again, as it is in the request cache.
+    """
 
     spec: WorldSpec
     policy: Policy
@@ -62,7 +70,11 @@ class LiveTask:
 
     def __call__(self) -> Rollout:
         """Live it."""
-        return live(self.policy, self.user, self.spec.build(), self.span)
+        world = self.spec.build()
+        rollout = live(self.policy, self.user, world, self.span)
+        if rollout.failure_kind == "outside":
+            rollout = live(self.policy, self.user, world, self.span)
+        return rollout
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,23 @@ class BoundTask:
     user: User
 
     def __call__(self) -> tuple[Bounds, tuple[tuple[str, Usage], ...]]:
-        """Ask for them."""
-        return bound_user(self.user, make_lm(self.spec.model), self.spec.seed)
+        """Ask for them, and once more after a failure.
+
+        Raises:
+            TooManyFailuresError: They cannot be had for outside reasons.
+        """
+        world = self.spec.build()
+        try:
+            return bound_user(self.user, world.lm, world.seed, world.beside)
+        except OutsideFailureError:
+            pass
+        try:
+            return bound_user(self.user, world.lm, world.seed, world.beside)
+        except OutsideFailureError as error:
+            raise TooManyFailuresError(
+                "Memory scores need the upper bounds of every user, but asking for those of "
+                f"{self.user.id} failed twice ({error}); mend the cause, then resume the run."
+            ) from error
 
 
 class Workers(Protocol):
@@ -96,6 +123,68 @@ class HereWorkers:
         """Run all tasks."""
         for task in tasks:
             yield task()
+
+
+class ThreadWorkers:
+    """Runs tasks in threads, which suits those that wait for a model elsewhere.
+
+    The calls of a task that need not wait for each other are made side by side, too, in a pool that
+    all tasks share. How many calls there are at once is the model's affair: the threads only wait.
+
+    Args:
+        concurrency: Tasks at once, at least 2 of them, and as many calls beside them.
+    """
+
+    def __init__(self, concurrency: int) -> None:
+        # A single one is run by joblib in this thread, and before its result is asked for.
+        self._tasks = max(2, concurrency)
+        self._calls = Threads(concurrency)
+        self._running: Generator[Any, None, None] | None = None
+
+    def __enter__(self) -> Self:
+        """Threads start as they are needed."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End what is still running, soon."""
+        self._give_up()
+        self._calls.close()
+
+    def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
+        """Run all tasks; when it is left early, what runs is ended first, at its next calls."""
+        self._give_up()
+        self._running = running = self._run(tasks)
+        return running
+
+    def _run(self, tasks: Iterable[Callable[[], Result]]) -> Generator[Result, None, None]:
+        from joblib import Parallel, delayed
+
+        crew = Crew(self._calls)
+        results = Parallel(
+            n_jobs=self._tasks,
+            backend="threading",
+            return_as="generator",
+            batch_size=1,
+            pre_dispatch=self._tasks + 1,
+        )(delayed(crew)(task) for task in tasks)
+        try:
+            # Not `yield from`, which would hand an early end on before the crew knows of it.
+            for result in results:  # noqa: UP028
+                yield result
+        finally:
+            with _no_warnings():
+                results.close()
+            crew.leave()
+
+    def _give_up(self) -> None:
+        """End what an earlier run is still doing."""
+        if self._running is not None:
+            self._running.close()
 
 
 class ProcessWorkers:

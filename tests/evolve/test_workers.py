@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,10 +13,26 @@ from pathlib import Path
 
 import pytest
 
+import evolve.workers
+from evolve.beside import Together, beside_here
+from evolve.gym.rollout import Span
+from evolve.gym.sample import make_users
+from evolve.gym.users import users_of
+from evolve.lm.base import Completion
 from evolve.lm.models import ModelSpec
-from evolve.workers import HereWorkers, ProcessWorkers, WorldSpec
+from evolve.workers import (
+    BoundTask,
+    HereWorkers,
+    LiveTask,
+    ProcessWorkers,
+    ThreadWorkers,
+    WorldSpec,
+)
+from policies.errors import OutsideFailureError, TooManyFailuresError
+from policies.policy import seed_policy
 
 ROOT = Path(__file__).parents[2]
+OFFLINE = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 1, 1, 2)
 PATIENCE = 300  # seconds after which a process hangs, however busy the machine
 
 
@@ -66,11 +83,22 @@ for defined in (Square, Held):
     setattr(sys.modules["__main__"], defined.__name__, defined)
 
 
-@pytest.fixture(params=["here", "two processes"], scope="module")
+WORKERS = {
+    "here": lambda: nullcontext(HereWorkers()),
+    "two threads": lambda: ThreadWorkers(2),
+    "two processes": lambda: ProcessWorkers(2),
+}
+
+
+@pytest.fixture(params=sorted(WORKERS), scope="module")
 def workers(request):
-    entered = nullcontext(HereWorkers()) if request.param == "here" else ProcessWorkers(2)
-    with entered as workers:
+    with WORKERS[request.param]() as workers:
         yield workers
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return users_of(make_users(3, 3), "test")
 
 
 class TestContract:
@@ -108,6 +136,116 @@ class TestContract:
         with pytest.raises(ArithmeticError, match="-1 is negative"):
             list(workers.run([Square(3), Square(-1), Square(4)]))
         assert list(workers.run([Square(5)])) == [25]
+
+
+class TestThreads:
+    """What is so of threads alone."""
+
+    def test_tasks_and_their_calls_run_at_once(self):
+        meeting = threading.Barrier(4, timeout=PATIENCE)
+
+        def task():
+            with Together(beside_here()) as together:
+                calling = together.begin(meeting.wait)
+                meeting.wait()
+                return calling.result() < 4
+
+        with ThreadWorkers(2) as workers:
+            assert list(workers.run([task, task])) == [True, True]
+
+    @pytest.mark.parametrize("how", ["error", "left", "closed"])
+    def test_when_a_run_ends_early_its_tasks_end_at_their_next_call(self, how):
+        """Not one is still running when the next thing happens."""
+        started, running = threading.Barrier(2, timeout=PATIENCE), []
+
+        def endless():
+            running.append(1)
+            started.wait()
+            try:
+                while True:
+                    with Together(beside_here()) as together:
+                        together.begin(lambda: time.sleep(0.001)).result()
+            finally:
+                running.pop()
+
+        def first():
+            started.wait()
+            if how == "error":
+                raise ArithmeticError
+            return 1
+
+        with ThreadWorkers(2) as workers:
+            results = workers.run([first, endless, *[lambda: 1] * 9])
+            if how == "error":
+                with pytest.raises(ArithmeticError):
+                    next(results)
+            else:
+                assert next(results) == 1
+                assert running == [1]
+            if how == "closed":
+                results.close()
+            if how == "left":
+                assert list(workers.run([lambda: 5])) == [5]
+            assert running == []
+
+    def test_rollouts_and_bounds_are_the_same_with_any_number_of_threads(self, sample):
+        policies = [seed_policy(architecture) for architecture in ("awe", "native")]
+        tasks = [LiveTask(OFFLINE, p, user, Span(4)) for p in policies for user in sample]
+        tasks += [BoundTask(OFFLINE, user) for user in sample]
+        expected = list(HereWorkers().run(tasks))
+        for count in (1, 2, 7):
+            with ThreadWorkers(count) as workers:
+                assert list(workers.run(tasks)) == expected
+
+
+class Failing:
+    """Asked in one role it fails so many times, then not; otherwise it says little."""
+
+    name = "failing"
+
+    def __init__(self, task, times):
+        self._task, self.times = task, times
+
+    def complete(self, request):
+        if request.task == self._task and self.times:
+            self.times -= 1
+            raise OutsideFailureError(f"down, {self.times} to come")
+        said = {"answer": "1", "bound": "1", "probe": "{}"}.get(request.task, "Yes.")
+        return Completion(said, 1, 1)
+
+
+class TestOnceMore:
+    """What fails for outside reasons is tried once more, and no more."""
+
+    @pytest.fixture
+    def failing(self, monkeypatch):
+        def make(task, times):
+            lm = Failing(task, times)
+            monkeypatch.setattr(evolve.workers, "make_lm", lambda spec: lm)
+            return lm
+
+        return make
+
+    def test_a_rollout_is_lived_again_and_counted_once(self, failing, people):
+        (user,) = people(1)
+        task = LiveTask(OFFLINE, seed_policy("none"), user, Span())
+        failing("reply", 0)
+        expected = task()
+        failing("reply", 1)
+        assert task() == expected
+        lm = failing("reply", 9)
+        assert task().failure == "down, 7 to come"
+        assert lm.times == 7
+
+    def test_upper_bounds_too_and_then_they_end_the_run(self, failing, people):
+        (user,) = people(1)
+        failing("bound", 0)
+        expected = BoundTask(OFFLINE, user)()
+        failing("bound", 1)
+        assert BoundTask(OFFLINE, user)() == expected
+        failing("bound", 9)
+        with pytest.raises(TooManyFailuresError, match=r"u000 failed twice \(down, 7 to come\)"):
+            BoundTask(OFFLINE, user)()
 
 
 def test_a_world_is_built_where_it_is_needed():
