@@ -16,13 +16,15 @@ from evolve.gym.rollout import Span, share
 from evolve.gym.users import User
 from evolve.journal import Journal
 from evolve.lm.meter import add_usage
+from evolve.money import paid
 from evolve.workers import BoundTask, LiveTask, Result, Workers, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis, Rollout, Usage
-from policies.errors import RunStoppedError
+from policies.errors import RunStoppedError, TooManyFailuresError
 from policies.policy import Policy
 
 Key = tuple[str, str, int | None, bool]
+FEWEST = 5  # rollouts: as so many count fewer ones where the share that failed is judged
 _WHOLE = Span()
 
 
@@ -86,6 +88,7 @@ class Evaluator:
     usage: tuple[tuple[str, Usage], ...] = ()
     bound_usage: tuple[tuple[str, Usage], ...] = ()
     rollouts: int = 0
+    _failed: int = 0
     _lived: Fraction = Fraction(0)
     _known: dict[Key, Scored] = field(default_factory=dict)
     _bounds: Bounds = field(default_factory=dict)
@@ -102,6 +105,8 @@ class Evaluator:
         Raises:
             BudgetExhaustedError: The new ones together cost more than is left; none was run.
             RunStoppedError: The run was asked to stop.
+            TooManyFailuresError: Over a fifth of the run's rollouts failed for outside reasons. The
+                one that was too many is not journaled: a resumed run lives it again.
         """
         new = self._new(jobs)
         if new:
@@ -112,7 +117,8 @@ class Evaluator:
             # Journaled before the first call, so that a kill in between charges it once.
             self.journal.once("reserve", names[0], lambda: {"jobs": names, "cost": str(cost)})
             tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in new]
-            for data, job in zip(self._done("rollout", names, tasks, to_data), new, strict=False):
+            done = self._done("rollout", names, tasks, self._data)
+            for data, job in zip(done, new, strict=False):
                 self._take(job, from_data(Rollout, data))
             self._stop_if_asked()
         return [self._known[job.key] for job in jobs]
@@ -139,6 +145,7 @@ class Evaluator:
 
         Raises:
             RunStoppedError: The run was asked to stop.
+            TooManyFailuresError: They could not be had.
         """
         new = [user for user in users if user.id not in self._bounded]
         names, tasks = [user.id for user in new], [BoundTask(self.spec, user) for user in new]
@@ -170,7 +177,10 @@ class Evaluator:
         while past < len(names) and self.journal.next_is(kind, names[past]):
             yield self.journal.once(kind, names[past], dict)
             past += 1
-        results = self.workers.run(takewhile(lambda _: not self.stopping(), tasks[past:]))
+        if past == len(names):
+            return
+        todo = takewhile(lambda _: not self.stopping(), tasks[past:])
+        results = paid(self.journal, self.workers.run(todo))
         for result, name in zip(results, names[past:], strict=False):
             yield self.journal.once(kind, name, partial(pack, result))
 
@@ -178,8 +188,20 @@ class Evaluator:
         if self.stopping():
             raise RunStoppedError("stopped at a safe point")
 
+    def _data(self, rollout: Rollout) -> Any:
+        """What the journal keeps of a rollout, unless it is one failure too many."""
+        failed, scored = self._failed + (rollout.failure_kind == "outside"), self.rollouts + 1
+        if failed > self._failed and 5 * failed > max(scored, FEWEST):
+            raise TooManyFailuresError(
+                "At most a fifth of a run's rollouts may fail for outside reasons, but "
+                f"{failed} of {scored} did, the last for this reason: {rollout.failure}; mend the "
+                f"cause, then go on with --resume {self.journal.folder}, which lives it again."
+            )
+        return to_data(rollout)
+
     def _take(self, job: Job, rollout: Rollout) -> None:
         failed = rollout.failure is not None
+        self._failed += rollout.failure_kind == "outside"
         diagnoses = () if failed else diagnose(rollout, job.user.truth())
         self._known[job.key] = Scored(rollout, diagnoses)
         self.usage = add_usage(self.usage, rollout.usage)

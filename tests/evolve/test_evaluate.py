@@ -12,7 +12,7 @@ from evolve.journal import FILE, Journal
 from evolve.lm.models import ModelSpec
 from evolve.workers import WorldSpec
 from feedback.records import Stage, Usage
-from policies.errors import BudgetExhaustedError, RunStoppedError
+from policies.errors import BudgetExhaustedError, RunStoppedError, TooManyFailuresError
 from policies.policy import seed_policy
 
 AWE, RAG = seed_policy("awe"), seed_policy("rag")
@@ -188,6 +188,71 @@ def test_a_failed_rollout_is_known_and_says_nothing(session, people):
         assert (failed.diagnoses, failed.rollout.failure_kind) == ((), "outside")
         evaluator.score(jobs(people(2), AWE))
     assert len(one.workers.ran) == 2
+
+
+def outage(users, down):
+    """Failures of the users whose numbers are given."""
+    return {(AWE.id, users[n].id): ("outside", "the network is down") for n in down}
+
+
+@pytest.mark.parametrize(
+    ("down", "told"),
+    [
+        ([0, 1], "2 of 2"),
+        ([0, 8], "2 of 9"),
+        ([3, 9, 13], "3 of 14"),
+        ([9, 10, 11], "3 of 12"),
+    ],
+)
+def test_more_than_a_fifth_failed_stops_the_run_with_the_reason(
+    session, people, events, tmp_path, down, told
+):
+    users = people(20)
+    one = session(budget=20)
+    one.workers.failures = outage(users, down)
+    with one as evaluator, pytest.raises(TooManyFailuresError) as stopped:
+        evaluator.score(jobs(users, AWE))
+    message = str(stopped.value)
+    assert f"but {told} did" in message
+    assert "the network is down" in message
+    assert f"--resume {tmp_path / 'run'}" in message
+    assert len(events("rollout")) == down[-1]  # all before it, and not the one too many
+
+
+@pytest.mark.parametrize("down", [[], [0], [4], [0, 9], [3, 9, 14], range(16, 20)])
+def test_up_to_a_fifth_may_fail_at_any_time(session, people, down):
+    users = people(20)
+    one = session(budget=20)
+    one.workers.failures = outage(users, down)
+    with one as evaluator:
+        scored = evaluator.score(jobs(users, AWE))
+        assert sum(s.rollout.failure is not None for s in scored) == len(down)
+
+
+def test_failures_of_policies_do_not_count_among_them(session, people):
+    users = people(6)
+    one = session()
+    one.workers.failures = {(AWE.id, user.id): ("policy", "too long") for user in users}
+    with one as evaluator:
+        assert len(evaluator.score(jobs(users, AWE))) == 6
+
+
+def test_a_stopped_run_goes_on_once_the_cause_is_mended(session, people, events):
+    users = people(8)
+    for mended in (False, False, True):
+        one = session()
+        if not mended:
+            one.workers.failures = outage(users, range(2, 8))
+        with one as evaluator:
+            if mended:
+                scored = evaluator.score(jobs(users, AWE))
+                assert evaluator.ledger.spent == 8
+                assert [s.rollout.user for s in scored if s.rollout.failure] == ["u002"]
+            else:
+                with pytest.raises(TooManyFailuresError, match="2 of 4"):
+                    evaluator.score(jobs(users, AWE))
+                assert len(events("rollout")) == 3
+    assert one.workers.ran == [f"{AWE.id}:{user.id}" for user in users[3:]]
 
 
 def test_what_is_known_is_found_without_paying(session, people):

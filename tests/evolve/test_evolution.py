@@ -233,7 +233,7 @@ def test_nothing_to_learn_where_every_rollout_of_the_parent_failed(run, people):
 
 
 def test_feedback_counts_the_rollouts_that_failed(run, people):
-    fails = {(SEED.id, user.id): ("outside", "away") for user in people(24)[::2]}
+    fails = {(SEED.id, user.id): ("policy", "too long") for user in people(24)[::2]}
     one = run(setting(11), fails=fails)
     assert 0 < one.contexts[0].feedback.numbers["failed_rollouts"] < 8
 

@@ -128,13 +128,13 @@ def test_a_user_that_failed_for_one_is_left_out_of_the_difference(ended):
 
 def test_what_always_failed_is_said(ended):
     for user in ended.field.test:
-        ended.workers.failures[BEST.id, user.id] = ("outside", "the network is down")
-        ended.workers.failures[seed_policy("native").id, user.id] = ("outside", "down")
+        ended.workers.failures[BEST.id, user.id] = ("policy", "the context is too long")
+        ended.workers.failures[seed_policy("native").id, user.id] = ("policy", "too long")
     outcome = ended()
     assert list(outcome.tested) == ["seed", "none"]
     assert (outcome.gain, outcome.shrinkage) == (None, None)
     assert outcome.line.endswith(
-        "cannot be compared, all rollouts of one failed: the network is down"
+        "cannot be compared, all rollouts of one failed: the context is too long"
     )
     assert summarize(outcome, ARCHIVE, ended.evaluator, ended.plan, "why")["gain"] is None
 

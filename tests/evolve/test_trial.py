@@ -114,7 +114,7 @@ def test_a_pair_that_failed_outside_is_dropped_on_both_sides(trial):
 
 def test_nothing_can_be_said_where_every_pair_failed(trial):
     trial.workers.failures = {
-        (PARENT.id, user.id): ("outside", "down") for user in trial.field.minibatch(0)
+        (PARENT.id, user.id): ("policy", "too long") for user in trial.field.minibatch(0)
     }
     verdict = trial.judge().verdict
     assert (verdict.stage, verdict.minibatch_difference) == ("minibatch", None)
