@@ -83,8 +83,9 @@ class Reader:
                 best = int(scores.argmax())
                 score = float(scores[best])
                 value = self.lexicon.values[best] if score >= UNDERSTOOD else None
-                self._readings[text] = Reading(text, value, score, key_of(text))
+                # In this order: who finds a reading in another thread finds its scores, too.
                 self._scores[text] = scores.astype(np.float32)
+                self._readings[text] = Reading(text, value, score, key_of(text))
         return [self._readings[text] for text in wanted]
 
     def value_of(self, texts: Sequence[str], concept: str) -> tuple[str, float]:

@@ -24,14 +24,17 @@ def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     Returns:
         Shape (len(texts), DIMENSIONS); the product of two rows is their cosine similarity.
     """
-    new = [text for text in dict.fromkeys(texts) if text not in _cache]
+    # Looked up once: another thread may clear the cache at any time.
+    found: dict[str, Any] = {text: _cache.get(text) for text in texts}
+    new = [text for text, row in found.items() if row is None]
     if new:
         if len(_cache) + len(new) > _KEPT:
             _cache.clear()
-            new = list(dict.fromkeys(texts))
-        rows = _vectorizer().transform(new).toarray().astype(np.float32)
-        _cache.update(zip(new, rows, strict=True))
-    return np.stack([_cache[text] for text in texts])
+        made = _vectorizer().transform(new).toarray().astype(np.float32)
+        rows = dict(zip(new, made, strict=True))
+        _cache.update(rows)
+        found |= rows
+    return np.stack([found[text] for text in texts])
 
 
 @lru_cache(maxsize=1)

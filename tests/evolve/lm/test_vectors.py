@@ -1,5 +1,7 @@
 """Vectors of texts, whatever the batch that they are made in."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -32,3 +34,12 @@ def test_what_is_kept_is_bounded(monkeypatch):
     vectors(["another", TEXTS[1]])
     assert len(module._cache) <= 3
     assert np.array_equal(vectors(TEXTS[:3]), before)
+
+
+def test_threads_may_ask_while_the_cache_is_cleared(monkeypatch):
+    monkeypatch.setattr(module, "_KEPT", 3)
+    monkeypatch.setattr(module, "_cache", {})
+    expected = vectors(TEXTS)
+    with ThreadPoolExecutor(8) as pool:
+        for rows in pool.map(lambda n: vectors([*TEXTS, f"another {n}"]), range(200)):
+            assert np.array_equal(rows[:-1], expected)
