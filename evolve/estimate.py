@@ -1,73 +1,22 @@
-"""What a run will call and pay, before its first call: the real loop lived with a stand-in.
+"""What a run will call and pay, before its first call, from a rehearsal of it.
 
-A few rollouts of the seed, of candidates that the run's own proposer makes, and of the baselines
-are lived with ``TypicalLM``, whose replies are as long as those of models. What they call is scaled
-to what the plan will spend. Replies that a cache serves and prices of a provider's own prompt cache
-are not counted on.
+What the rehearsal called is scaled to what the plan will spend. That a provider charges less for
+what its own cache serves is not counted on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evolve.connecting import Cast
-from evolve.field import Field
-from evolve.gym.bounds import bound_user
-from evolve.gym.rollout import Span, World, live, planned_calls, share
-from evolve.gym.users import User
-from evolve.lm.meter import Meter
-from evolve.lm.typical import TypicalLM
-from evolve.optimize.base import ProposalContext, RejectedRewriteError
-from evolve.optimize.strategy import make_proposer
 from evolve.plan import Plan
 from evolve.prepare import Prepared
-from evolve.seeding import derive
-from feedback.diagnosis import diagnose
-from feedback.digest import Case, Feedback, build_feedback
-from feedback.records import Rollout, Usage
-from policies.errors import BudgetTooSmallError, ConfigError, PolicyFileError
-from policies.policy import Policy, seed_policy
+from evolve.rehearsal import Amounts, rehearse, scaled
+from policies.errors import BudgetTooSmallError, ConfigError
 
 MARGIN = 1.2  # what a budget in dollars allows for replies longer than the stand-in's
-_SEED_USERS, _CANDIDATES, _TEST_USERS = 3, 6, 2  # rollouts that are lived
 _PER_GATED = 1.4  # proposals to one candidate that the plan sees at the gate
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Calls and tokens, as means."""
-
-    calls: float = 0.0
-    prompt_tokens: float = 0.0
-    completion_tokens: float = 0.0
-
-    def plus(self, other: Amount, times: float = 1.0) -> Amount:
-        """With so many times another."""
-        return Amount(
-            self.calls + times * other.calls,
-            self.prompt_tokens + times * other.prompt_tokens,
-            self.completion_tokens + times * other.completion_tokens,
-        )
-
-
-Amounts = Mapping[str, Amount]  # by role
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """What each thing that a run pays for calls, by role.
-
-    Attributes:
-        rollout: One rollout of the budget, of the seed or a candidate.
-        test_user: The final scoring of one test user, upper bounds included.
-        proposal: One proposal.
-    """
-
-    rollout: Amounts
-    test_user: Amounts
-    proposal: Amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +55,7 @@ class Estimator:
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
-        self._units = _lived(prepared)
+        self._units = rehearse(prepared)
 
     def of(self, rollouts: int) -> Estimate:
         """The estimate for a budget in rollouts.
@@ -116,13 +65,16 @@ class Estimator:
             ConfigError: No outcome at any split's gate could be accepted.
         """
         plan = self._prepared.plan(rollouts)[1]
-        cast = self._prepared.cast
-        final = _scaled([(self._units.test_user, len(plan.test))])
-        amounts = _scaled(
+        units, cast = self._units, self._prepared.cast
+        evolving = float(plan.budget - plan.set_aside)
+        seeds = min(units.seeds, evolving / 2)
+        final = scaled([(units.test_user, len(plan.test))])
+        amounts = scaled(
             [
-                (self._units.rollout, float(plan.budget - plan.set_aside)),
-                (self._units.test_user, len(plan.test)),
-                (self._units.proposal, 1 + _PER_GATED * plan.candidates),
+                (units.seed, seeds),
+                (units.candidate, evolving - seeds),
+                (units.proposal, 1 + _PER_GATED * plan.candidates),
+                (final, 1),
             ]
         )
         return Estimate(plan, amounts, _priced(amounts, cast), _sum(_priced(final, cast)))
@@ -173,88 +125,6 @@ class Estimator:
                 f"{', '.join(names)}; give it by --price IN,OUT, or a number of rollouts."
             )
         return estimate.total
-
-
-def _lived(prepared: Prepared) -> Units:
-    """Live what the units are measured on."""
-    field = prepared.plan(prepared.smallest)[0]
-    options, lm = prepared.options, TypicalLM()
-    world = World(lm, lm, options.seed, options.first_rounds, options.later_rounds)
-    block = field.minibatches[0]
-    of_seed = [live(prepared.seed, u, world, field.span(u)) for u in block[:_SEED_USERS]]
-    candidates, proposal = _proposed(prepared, _feedback(prepared, field, block, of_seed))
-    tries = [(policy, block[n % len(block)]) for n, policy in enumerate(candidates)]
-    of_candidates = [live(policy, user, world, field.span(user)) for policy, user in tries]
-    usual = sum(planned_calls(user, world) for user in prepared.users) / len(prepared.users)
-    users = {user.id: user for user in block}
-    rollouts = [
-        _scaled([(_amounts(r.usage), _weight(users[r.user], field, world, usual))])
-        for r in (*of_seed, *of_candidates)
-    ]
-    tested = [
-        _test_user(prepared.seed, best, user, world)
-        for best, user in zip(candidates[:_TEST_USERS] or [prepared.seed], field.test, strict=False)
-    ]
-    return Units(_mean(rollouts), _mean(tested), proposal)
-
-
-def _weight(user: User, field: Field, world: World, usual: float) -> float:
-    """From what a user's rollout calls to what the usual user's does per rollout charged."""
-    return usual / planned_calls(user, world) / float(share(user, world, field.span(user)))
-
-
-def _test_user(seed: Policy, best: Policy, user: User, world: World) -> Amounts:
-    """Seed, best, native and none, and the upper bounds."""
-    whole = [seed, best] if seed.architecture == "native" else [seed, best, seed_policy("native")]
-    lived = [live(policy, user, world) for policy in whole]
-    lived.append(live(seed_policy("none"), user, world, Span(answers_only=True)))
-    usages = [*(rollout.usage for rollout in lived), bound_user(user, world.lm, world.seed)[1]]
-    return _scaled([(_amounts(usage), 1.0) for usage in usages])
-
-
-def _feedback(
-    prepared: Prepared, field: Field, block: Sequence[User], rollouts: Sequence[Rollout]
-) -> Feedback:
-    truths = {user.id: user.truth() for user in block}
-    cases = [
-        Case(r, truths[r.user], tuple(field.select(diagnose(r, truths[r.user]), "train")))
-        for r in rollouts
-    ]
-    return build_feedback(prepared.seed, cases)
-
-
-def _proposed(prepared: Prepared, feedback: Feedback) -> tuple[list[Policy], Amounts]:
-    """Candidates that the run's own proposer makes of the seed, and what a proposal calls."""
-    seed, options = prepared.seed, prepared.options
-    meter = Meter(TypicalLM())
-    proposer = make_proposer(options.strategy, meter, prepared.rules(), options.seed)
-    candidates = []
-    for number in range(_CANDIDATES):
-        place = derive(options.seed, "estimate", number)
-        try:
-            proposal = proposer.propose(ProposalContext(seed, (seed,), feedback, None, place))
-        except RejectedRewriteError as error:
-            proposal = error.proposal  # nonsense may break a rule; its length is what counts
-        with suppress(PolicyFileError):
-            candidates.append(seed.derive(proposal.texts, proposal.settings))
-    return candidates, _scaled([(_amounts(meter.usage), 1 / _CANDIDATES)])
-
-
-def _amounts(usage: Iterable[tuple[str, Usage]]) -> Amounts:
-    return {role: Amount(u.calls, u.prompt_tokens, u.completion_tokens) for role, u in usage}
-
-
-def _scaled(parts: Iterable[tuple[Amounts, float]]) -> Amounts:
-    """The sum of amounts, each so many times."""
-    total: dict[str, Amount] = {}
-    for amounts, times in parts:
-        for role, amount in amounts.items():
-            total[role] = total.get(role, Amount()).plus(amount, times)
-    return dict(sorted(total.items()))
-
-
-def _mean(parts: Sequence[Amounts]) -> Amounts:
-    return _scaled([(amounts, 1 / len(parts)) for amounts in parts])
 
 
 def _priced(amounts: Amounts, cast: Cast) -> dict[str, float | None]:

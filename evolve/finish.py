@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-from evolve.evaluate import Evaluator, Job
+from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field
-from evolve.gains import memory_gain, shown_gain
+from evolve.gains import Bounds, memory_gain, shown_gain
 from evolve.gym.rollout import Span
+from evolve.gym.users import User
 from evolve.optimize.archive import Archive, shrinkage
 from evolve.plan import Plan
 from evolve.stats import Interval
 from feedback.records import Diagnosis
 from feedback.scores import Scores, score, tokens_per_answer
+from policies.errors import BudgetExhaustedError
 from policies.policy import Policy, seed_policy
 
 
@@ -47,16 +49,23 @@ class Outcome:
             clusters; None where it is undefined, or the seed is the best.
         shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
         failure: Why seed or best could not be compared, where one is left out.
+        cut: Whether the dollars ended before all was scored.
     """
 
     tested: Mapping[str, Tested]
     gain: Interval | None
     shrinkage: float | None
     failure: str | None = None
+    cut: bool = False
 
     @property
     def line(self) -> str:
         """The run's last word."""
+        ended = "; the dollars ended before all of them were scored" if self.cut else ""
+        return f"{self._found}{ended}"
+
+    @property
+    def _found(self) -> str:
         if self.failure is not None:
             return (
                 f"test users: seed and best cannot be compared, all rollouts of one failed: "
@@ -96,25 +105,47 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
         name: [Job(p, u, Span(answers_only=name == "none")) for u in plan.test]
         for name, p in policies.items()
     }
-    evaluator.score([job for group in jobs.values() for job in group])
-    bounds = evaluator.bounds(plan.test)
+    every = [job for group in jobs.values() for job in group]
+    bounds, cut = _score_all(evaluator, every, plan.test)
+    bounded = {user for user, _, _ in bounds}
     tested, failures = {}, []
     for name, group in jobs.items():
-        scored = evaluator.score(group)
+        scored = [s for s in _known(evaluator, group) if s.rollout.user in bounded]
         diagnoses = tuple(field.select((d for s in scored for d in s.diagnoses), "test"))
         if diagnoses:
             lived = [s.rollout for s in scored if s.rollout.failure is None]
             tokens = None if name == "none" else tokens_per_answer(lived)
             tested[name] = Tested(policies[name], diagnoses, score(diagnoses, bounds), tokens)
         elif name in {"seed", "best"}:
-            failures.append(str(scored[0].rollout.failure))
+            failures.append(str(scored[0].rollout.failure) if scored else "none was paid for")
     if failures:
-        return Outcome(tested, None, None, failures[0])
+        return Outcome(tested, None, None, failures[0], cut)
     seeds, bests = tested["seed"].diagnoses, tested["best"].diagnoses
     gain = None
     if policies["seed"].id != policies["best"].id:
         gain = memory_gain(seeds, bests, bounds, field.cluster_of, seed)
-    return Outcome(tested, gain, _shrinkage(archive, tested))
+    return Outcome(tested, gain, _shrinkage(archive, tested), cut=cut)
+
+
+def _score_all(
+    evaluator: Evaluator, jobs: Sequence[Job], users: Sequence[User]
+) -> tuple[Bounds, bool]:
+    """Score jobs and users' upper bounds as far as it goes; the bounds, and whether it was cut."""
+    cut = False
+    try:
+        evaluator.score(jobs)
+    except BudgetExhaustedError:  # in dollars: in rollouts all of it was set aside
+        cut = True
+    try:
+        return evaluator.bounds(users), cut
+    except BudgetExhaustedError:
+        return evaluator.bounds(()), True
+
+
+def _known(evaluator: Evaluator, jobs: Sequence[Job]) -> list[Scored]:
+    """What is known of one policy's jobs, which are of one span."""
+    span = jobs[0].span
+    return evaluator.known(jobs[0].policy, [job.user for job in jobs], lambda _: span)
 
 
 def summarize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from evolve.config import Means, Models, Options
-from evolve.estimate import Amount, Estimate, Estimator
+from evolve.estimate import Estimate, Estimator
 from evolve.money import money
 from evolve.prepare import prepare
+from evolve.rehearsal import Amount
 from evolve.report_tables import TOKENS, dollars_cell
 from evolve.tables import Table, print_tables
 
@@ -47,6 +48,7 @@ def estimate_table(estimate: Estimate, models: Models) -> Table:
         (
             role,
             f"{amount.calls:.0f}",
+            f"{amount.cached:.0f}",
             f"{amount.prompt_tokens:.0f}",
             f"{amount.completion_tokens:.0f}",
             dollars_cell(estimate.dollars[role]),
@@ -56,11 +58,11 @@ def estimate_table(estimate: Estimate, models: Models) -> Table:
     whole = Amount()
     for amount in estimate.amounts.values():
         whole = whole.plus(amount)
-    sums = (whole.calls, whole.prompt_tokens, whole.completion_tokens)
+    sums = (whole.calls, whole.cached, whole.prompt_tokens, whole.completion_tokens)
     total = ("total", *(f"{each:.0f}" for each in sums), dollars_cell(estimate.total))
-    costs = f"about {dollars_cell(estimate.total)}" if models.real else "offline, nothing to pay"
-    if models.real and estimate.total is None:
-        costs = "unpriced"
+    costs = "offline, nothing to pay"
+    if models.real:
+        costs = "unpriced" if estimate.total is None else f"about {money(estimate.total)}"
     candidates = f"{plan.candidates} candidate{'s' * (plan.candidates != 1)}"
     title = f"Estimate: {plan.budget} rollouts, about {candidates} at the gate; {costs}"
-    return Table(title, ("role", "calls", *TOKENS, "dollars"), (*rows, total))
+    return Table(title, ("role", "calls", "cached", *TOKENS, "dollars"), (*rows, total))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evolve.evolution import Evolution, Setup
 from evolve.finish import Outcome, Tested
-from evolve.money import Paid
+from evolve.money import Paid, money
 from evolve.tables import Table, number
 from feedback.records import Usage
 
@@ -120,7 +120,11 @@ def _paid(setup: Setup, paid: Paid) -> Table:
     columns = ("role", "calls", "cached", *TOKENS, "dollars", "seconds", "prefix sent before")
     known = [spend.dollars for spend in paid.spends.values()]
     whole = None if None in known else sum(each or 0.0 for each in known)
-    return Table(f"{_spent_title(setup)}, {dollars_cell(whole)}", columns, tuple(rows))
+    return Table(
+        f"{_spent_title(setup)}, {'unpriced' if whole is None else money(whole)}",
+        columns,
+        tuple(rows),
+    )
 
 
 def _usage(setup: Setup) -> list[tuple[str, Usage]]:
