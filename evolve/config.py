@@ -13,6 +13,12 @@ STRATEGIES = ("joint", "placebo")
 HOLDOUTS = ("auto", "users", "periods")
 MODELS = ("offline",)
 SAMPLE = "sample"
+RANGES: Mapping[str, tuple[int, int | None]] = {
+    "budget": (1, None),
+    "seed": (0, None),
+    "first_rounds": (1, 50),  # a session of 50 rounds is a long day's talk already
+    "later_rounds": (1, 50),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,8 @@ class Options:
     later_rounds: int = 2
 
     def __post_init__(self) -> None:
-        for name, least in (("budget", 1), ("seed", 0), ("first_rounds", 1), ("later_rounds", 1)):
-            check_least(name, getattr(self, name), least)
+        for name, (least, most) in RANGES.items():
+            check_range(name, getattr(self, name), least, most)
         for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS), ("model", MODELS)):
             value = getattr(self, name)
             if value not in known:
@@ -67,17 +73,19 @@ def environment_path(env: str) -> str:
     return str(files("evolve.gym").joinpath("data", "sample.json")) if env == SAMPLE else env
 
 
-def check_least(option: str, value: int, least: int) -> None:
+def check_range(option: str, value: int, least: int, most: int | None = None) -> None:
     """Check an option that is a number.
 
     Raises:
-        ConfigError: It is smaller than ``least``.
+        ConfigError: It is smaller than ``least`` or larger than ``most``.
     """
+    named = f"--{option.replace('_', '-')}"
     if value < least:
         raise ConfigError(
-            f"--{option.replace('_', '-')} must be at least {least}, but is {value}; give a larger "
-            "number."
+            f"{named} must be at least {least}, but is {value}; give a larger number."
         )
+    if most is not None and value > most:
+        raise ConfigError(f"{named} must be at most {most}, but is {value}; give a smaller number.")
 
 
 def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Options:

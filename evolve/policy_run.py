@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from evolve.budget import Ledger
 from evolve.config import Options
@@ -19,7 +20,7 @@ from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
 from evolve.gym.users import User, file_digest, load_users
 from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, load_policy
-from evolve.journal import Journal
+from evolve.journal import Journal, check_same, read_header
 from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.placebo import check_architecture
@@ -29,6 +30,7 @@ from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
 from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec, make_lm
 from policies.errors import ConfigError
+from policies.policy import Policy
 from policies.text_rules import RewriteRules
 
 LITTLE_POWER = (
@@ -76,21 +78,16 @@ def policy_run(
     seed = load_policy(options.policy)
     if options.strategy == "placebo":
         check_architecture(seed.architecture)
+    header = _header(options, seed, folder, resume=resume)
     spec = WorldSpec(options.model, options.seed, options.first_rounds, options.later_rounds)
     splits = possible_splits(users, options.holdout, options.seed)
     native = seed.architecture == "native"
     field, plan = make_plan(options.budget, splits, spec.build(), native=native)
-    environment = file_digest(options.env_path)
-    header = {
-        "options": options.as_dict(),
-        "environment": environment,
-        "seed_policy": seed.id,
-    }
     display = watch.display
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(folder, header, resume=resume))
         stack.enter_context(logging_to(folder))
-        run_folder = RunFolder(folder)
+        run_folder = RunFolder(folder, header["run"])
         run_folder.sweep()
         _introduce(options, field, plan, journal, display)
         workers: Workers = HereWorkers()
@@ -110,7 +107,14 @@ def policy_run(
         proposals = Proposals(proposer, rewriter, evaluator)
         archive = Archive((Version(seed, {}),))
         setup = Setup(
-            evaluator, proposals, field, plan, run_folder, display, options.seed, environment
+            evaluator,
+            proposals,
+            field,
+            plan,
+            run_folder,
+            display,
+            options.seed,
+            header["environment"],
         )
         evolution = Evolution(setup, archive)
         evolution.run()
@@ -120,6 +124,21 @@ def policy_run(
         display.say(outcome.line)
         display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
     return outcome
+
+
+def _header(options: Options, seed: Policy, folder: Path, *, resume: bool) -> dict[str, Any]:
+    """What identifies the run; that of a resumed one is checked before anything is planned."""
+    header = {
+        "run": folder.name,
+        "options": options.as_dict(),
+        "environment": file_digest(options.env_path),
+        "seed_policy": seed.id,
+    }
+    if resume:
+        began = read_header(folder)
+        header["run"] = began.get("run", folder.name)  # its folder may have been renamed since
+        check_same(began, header, folder)
+    return header
 
 
 def _introduce(
