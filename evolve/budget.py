@@ -43,7 +43,10 @@ class Ledger:
         if amount < 0:
             raise ValueError(f"a reservation is not negative, but is {amount}")
         if amount > self.left:
-            raise BudgetExhaustedError(f"{float(amount):.2f} asked, {float(self.left):.2f} left")
+            asked, left = float(amount), float(self.left)
+            raise BudgetExhaustedError(
+                f"the next step costs {asked:.1f} rollouts and {left:.1f} are left"
+            )
         self._spent += amount
 
     def open_set_aside(self) -> None:

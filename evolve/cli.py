@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from evolve.interrupt import STOPPED
 from policies.errors import UserError
 
 USER_ERROR = 2
 CLOSED_PIPE = 128 + 13  # what a shell shows for a process ended by SIGPIPE
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class CommandParser(argparse.ArgumentParser):
     """A parser of arguments that tells a mistake in one line, as everything else does."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(allow_abbrev=False, **how)
 
     def error(self, message: str) -> NoReturn:
         """Print the mistake and where to look, and exit with status 2."""
@@ -43,6 +49,7 @@ def run_command(main: Callable[[], int]) -> int:
             ends quietly; Ctrl-C ends it with status 130, and what it did is not kept. Everything
             else passes, as it is a defect.
     """
+    _ready_streams()
     try:
         status = main()
         sys.stdout.flush()
@@ -50,10 +57,35 @@ def run_command(main: Callable[[], int]) -> int:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return USER_ERROR
     except BrokenPipeError:
-        # Python flushes stdout once more as it ends, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()
         return CLOSED_PIPE
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _close_stdout()
+        print(
+            f"error: What a command prints must be written, but the output is refused "
+            f"({error.strerror}); free space there, or print elsewhere.",
+            file=sys.stderr,
+        )
+        return USER_ERROR
     except KeyboardInterrupt:
         print("stopped; nothing was kept", file=sys.stderr)
         return STOPPED + signal.SIGINT
     return status
+
+
+def _ready_streams() -> None:
+    """Let output never fail for a character that its encoding lacks, nor for want of a stream."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the whole process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _close_stdout() -> None:
+    """Python flushes stdout once more as it ends, which must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -18,6 +18,11 @@ STRATEGIES = ("joint", "placebo")
 HOLDOUTS = ("auto", "users", "periods")
 OFFLINE = "offline"
 SAMPLE = "sample"
+RANGES: Mapping[str, tuple[int, int | None]] = {
+    "seed": (0, None),
+    "first_rounds": (1, 50),  # a session of 50 rounds is a long day's talk already
+    "later_rounds": (1, 50),
+}
 _DOLLARS = re.compile(r"\$(\d+(?:\.\d*)?|\.\d+)")
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
@@ -102,8 +107,8 @@ class Options:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", parse_budget(self.budget))
-        for name, least in (("seed", 0), ("first_rounds", 1), ("later_rounds", 1)):
-            check_least(name, getattr(self, name), least)
+        for name, (least, most) in RANGES.items():
+            check_range(name, getattr(self, name), least, most)
         for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS)):
             value = getattr(self, name)
             if value not in known:
@@ -152,8 +157,8 @@ class Means:
     cache: Path | None = None
 
     def __post_init__(self) -> None:
-        check_least("jobs", self.jobs, 1)
-        check_least("concurrency", self.concurrency, 1)
+        check_range("jobs", self.jobs, 1)
+        check_range("concurrency", self.concurrency, 1)
         if not (self.timeout > 0 and isfinite(self.timeout)):
             raise ConfigError(
                 f"--timeout must be above 0 seconds, but is {self.timeout:g}; give a larger number."
@@ -165,17 +170,19 @@ def environment_path(env: str) -> str:
     return str(files("evolve.gym").joinpath("data", "sample.json")) if env == SAMPLE else env
 
 
-def check_least(option: str, value: int, least: int) -> None:
+def check_range(option: str, value: int, least: int, most: int | None = None) -> None:
     """Check an option that is a number.
 
     Raises:
-        ConfigError: It is smaller than ``least``.
+        ConfigError: It is smaller than ``least`` or larger than ``most``.
     """
+    named = f"--{option.replace('_', '-')}"
     if value < least:
         raise ConfigError(
-            f"--{option.replace('_', '-')} must be at least {least}, but is {value}; give a larger "
-            "number."
+            f"{named} must be at least {least}, but is {value}; give a larger number."
         )
+    if most is not None and value > most:
+        raise ConfigError(f"{named} must be at most {most}, but is {value}; give a smaller number.")
 
 
 def parse_budget(given: int | str) -> int | str:
@@ -186,7 +193,7 @@ def parse_budget(given: int | str) -> int | str:
     """
     text = str(given).strip()
     if re.fullmatch(r"-?\d+", text):
-        check_least("budget", int(text), 1)
+        check_range("budget", int(text), 1)
         return int(text)
     found = _DOLLARS.fullmatch(text)
     if found is None:

@@ -46,7 +46,7 @@ class Standing:
     def __str__(self) -> str:
         stages = "/".join(f"{s:.2f}" for s in self.stages)
         return (
-            f"generation {self.generation}  best so far {self.best:.2f}, "
+            f"generation {self.generation}  best so far: accuracy {self.best:.2f}, "
             f"write/read/utilization {stages} (train users)  "
             f"candidates {self.candidates}, accepted {self.versions - 1}"
         )

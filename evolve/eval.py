@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from policies.policy import Policy
 
 POLICY_FAILED = 1
-_LEAST = {"seed": 0, "users": 1, "jobs": 1, "first_rounds": 1, "later_rounds": 1}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     limit_threads()
-    from evolve.config import check_least, environment_path
+    from evolve.config import RANGES, check_range, environment_path
     from evolve.eval_report import tables_of, to_json
     from evolve.gym.users import file_digest, load_users
     from evolve.inputs import load_policy
@@ -37,9 +36,11 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.tables import print_tables
     from evolve.workers import WorldSpec
 
-    for name, least in _LEAST.items():
-        if getattr(options, name) is not None:
-            check_least(name, getattr(options, name), least)
+    for name, value in vars(options).items():
+        if name in {"users", "jobs"} and value is not None:
+            check_range(name, value, 1)
+        elif name in RANGES:
+            check_range(name, value, *RANGES[name])
     names = [options.policy, *([options.against] if options.against is not None else [])]
     policies = [load_policy(name) for name in names]
     env = environment_path(options.env)

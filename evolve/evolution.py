@@ -225,6 +225,8 @@ class Evolution:
         elif policy.id not in {version.policy.id for version in self.archive.versions}:
             setup.evaluator.forget(policy)
         outcome = "accepted" if verdict.accepted else f"rejected ({verdict.stage})"
+        if verdict.incumbent != policy.lineage.parents[0]:
+            outcome += f" against {verdict.incumbent[:8]}"
         setup.display.say(
             f"{candidate.name} {policy.short_id} {verdict.operator}: {outcome}, {verdict.reason}"
         )

@@ -26,14 +26,11 @@ class RunFolder:
 
     Attributes:
         path: The folder.
+        name: The run's id: what its folder was called when it began.
     """
 
     path: Path
-
-    @property
-    def name(self) -> str:
-        """The run's id."""
-        return self.path.name
+    name: str
 
     def sweep(self) -> None:
         """Remove what a killed process had begun to write."""
@@ -48,6 +45,7 @@ class RunFolder:
             "accepted": verdict.accepted,
             "stage": verdict.stage,
             "reason": verdict.reason,
+            "compared_with": verdict.incumbent,
             "minibatch_difference": verdict.minibatch_difference,
             "tokens_per_answer": verdict.tokens_per_answer,
         }

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from policies.errors import RunFolderError
+from policies.files import check_regular
 
 SCHEMA = 2
 FILE = "journal.jsonl"
@@ -36,6 +37,9 @@ class Journal:
         header: What identifies the run: ``options`` by name, and digests of what they point to.
         resume: Whether the journal is there already; its header must then be the same.
 
+    Attributes:
+        header: As it stands in the journal.
+
     Raises:
         RunFolderError: The folder cannot be written or is in use, its journal is of another schema
             or of another run (naming what differs), or is there although a run begins, or not
@@ -45,7 +49,7 @@ class Journal:
     def __init__(self, folder: Path, header: Mapping[str, Any], *, resume: bool) -> None:
         self._path = folder / FILE
         if resume:
-            _check_same(read_header(folder), header, folder)
+            check_same(read_header(folder), header, folder)
         self._file = _open(folder)
         try:
             _lock(self._file, folder)
@@ -56,7 +60,7 @@ class Journal:
                     f"A new run needs a folder of its own, but {folder} holds a run; go on with it "
                     "by --resume, or give another --name."
                 )
-            self.once("run", "header", lambda: _with_schema(header))
+            self.header: dict[str, Any] = self.once("run", "header", lambda: _with_schema(header))
         except BaseException:
             os.close(self._file)
             raise
@@ -171,6 +175,7 @@ def _open(folder: Path) -> int:
     path = folder / FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_regular(path)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:
         raise RunFolderError(
@@ -194,10 +199,13 @@ def _with_schema(header: Mapping[str, Any]) -> dict[str, Any]:
     return with_schema
 
 
-def _check_same(found: Mapping[str, Any], header: Mapping[str, Any], folder: Path) -> None:
+def check_same(found: Mapping[str, Any], header: Mapping[str, Any], folder: Path) -> None:
     """Refuse another run's header, naming what differs.
 
     Where a file lies may change, as when a folder is moved: its digest says if it is the same.
+
+    Raises:
+        RunFolderError: Something differs.
     """
     was, now = _by_name(found), _by_name(_with_schema(header))
     different = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}

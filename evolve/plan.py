@@ -17,6 +17,8 @@ from policies.errors import BudgetTooSmallError, ConfigError
 FEWEST_TEST_USERS = 4
 _LARGEST_SET_ASIDE = Fraction(1, 3)
 _USUAL_GATE = 12  # gate users of a usual decision
+_USUAL_INCUMBENT = 6  # of them, those that the incumbent was not yet judged on
+_PASSING = Fraction(2, 5)  # of the candidates that are scored get beyond the minibatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,16 @@ class Plan:
     def describe(self, field: Field) -> str:
         """One sentence for the start of a run."""
         minibatch = _people(len(field.minibatch(0)), "train user")
-        gate = "later periods of the same users"
+        kept = f"{float(self.set_aside):.1f} are kept for"
         if field.holdout == "users":
             gate = f"up to {_people(len(field.gate), 'gate user')}"
+            end = f"{kept} {_people(len(self.test), 'test user')}"
+        else:
+            minibatch = _people(len(field.minibatch(0)), "user")
+            gate, end = "by their later periods", f"{kept} the last periods"
         return (
             f"{self.budget} rollouts buy about {_people(self.candidates, 'candidate')} at the gate "
-            f"(first {minibatch} each, then {gate}), more that fail before it; "
-            f"{float(self.set_aside):.1f} are kept for {_people(len(self.test), 'test user')}"
+            f"(scored on {minibatch} first, then {gate}) and more that fail before it; {end}"
         )
 
 
@@ -125,7 +130,8 @@ class _Costs:
     Attributes:
         test: Of each test user, in order.
         proposal: One candidate and its parent on the minibatch and the whole gate.
-        candidate: One that reaches the gate, with a usual number of users there.
+        candidate: One that reaches the gate: a usual number of users there, and the minibatches of
+            those that do not get so far.
     """
 
     test: tuple[Fraction, ...]
@@ -145,10 +151,11 @@ def _costs(field: Field, world: World, native: bool) -> _Costs:
     test = tuple(full + share(user, world, Span(answers_only=True)) for user in field.test)
     minibatch = _cost(field.minibatches[0], field, world)
     if field.holdout == "periods":  # the minibatch's rollouts reach over the gate's periods
-        return _Costs(test, 2 * minibatch, minibatch)
+        return _Costs(test, 2 * minibatch, minibatch / _PASSING)
     gate = _cost(field.gate, field, world)
     usual = _cost(field.gate[:_USUAL_GATE], field, world)
-    return _Costs(test, 2 * (minibatch + gate), minibatch + usual)
+    usual += _cost(field.gate[:_USUAL_INCUMBENT], field, world)
+    return _Costs(test, 2 * (minibatch + gate), minibatch / _PASSING + usual)
 
 
 def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | None:
@@ -158,7 +165,7 @@ def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | Non
     # As many test users as a third pays for, as long as one proposal is paid, too.
     limit = min(budget * _LARGEST_SET_ASIDE, budget - costs.proposal)
     totals = [total for total in accumulate(costs.test) if total <= limit]
-    candidates = max(1, int((budget - totals[-1]) / costs.candidate) - 1)
+    candidates = max(1, int((budget - totals[-1]) / costs.candidate))
     return Plan(budget, totals[-1], field.test[: len(totals)], candidates)
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evolve.budget import Ledger
 from evolve.config import OFFLINE, Means, Models, Options
@@ -20,7 +20,7 @@ from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
 from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
-from evolve.journal import Journal
+from evolve.journal import Journal, check_same, read_header
 from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
 from evolve.money import Dollars, Paid, Purse
@@ -94,16 +94,12 @@ def policy_run(
     """
     began = time.monotonic()
     prepared = prepare(options, means)
+    header = _header(prepared, folder, resume=resume)
     terms = None
     if options.dollars is None or not resume:
         # Before there is a folder: a budget that is too small leaves nothing behind.
         terms = _terms(prepared, estimate)
         prepared.plan(terms.rollouts)
-    header = {
-        "options": options.as_dict(),
-        "environment": prepared.environment,
-        "seed_policy": prepared.seed.id,
-    }
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(folder, header, resume=resume))
         stack.enter_context(logging_to(folder))
@@ -119,6 +115,21 @@ def policy_run(
         display.say(outcome.line)
         display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
     return outcome
+
+
+def _header(prepared: Prepared, folder: Path, *, resume: bool) -> dict[str, Any]:
+    """What identifies the run; that of a resumed one is checked before anything is planned."""
+    header = {
+        "run": folder.name,
+        "options": prepared.options.as_dict(),
+        "environment": prepared.environment,
+        "seed_policy": prepared.seed.id,
+    }
+    if resume:
+        began = read_header(folder)
+        header["run"] = began.get("run", folder.name)  # its folder may have been renamed since
+        check_same(began, header, folder)
+    return header
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +167,7 @@ def _begin(
     """Put the parts of a run together."""
     options, display = prepared.options, watch.display
     field, plan = prepared.plan(terms.rollouts)
-    run_folder = RunFolder(journal.folder)
+    run_folder = RunFolder(journal.folder, journal.header["run"])
     run_folder.sweep()
     _introduce(options, field, plan, journal, display)
     connection = stack.enter_context(connected(options.models, means, journal.folder))

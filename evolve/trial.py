@@ -112,7 +112,12 @@ class Trials:
             if decision.state != "continue":
                 break
         accepted = decision.state == "accept"
-        verdict = replace(verdict, stage="gate", accepted=accepted, reason=decision.reason)
+        reason = decision.reason
+        if exhausted and len(users) < len(self._field.gate):
+            reason += (
+                f"; the budget ended the gate after {len(users)} of {len(self._field.gate)} users"
+            )
+        verdict = replace(verdict, stage="gate", accepted=accepted, reason=reason)
         ours, theirs = (self._accuracies(p, users, "gate") for p in (policy, incumbent))
         return Judged(verdict, ours, theirs)
 

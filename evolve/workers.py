@@ -27,6 +27,7 @@ from policies.errors import LostProcessError, OutsideFailureError, TooManyFailur
 from policies.policy import Policy
 
 Result = TypeVar("Result")
+_QUIET = "ignore:resource_tracker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +256,9 @@ class ProcessWorkers:
         from joblib import Parallel, delayed, parallel_config
 
         calls = (delayed(_run)(task) for task in tasks)
+        # Where the run is ended at once, those who clean up after it need not say so.
+        quiet = os.environ.get("PYTHONWARNINGS", "").split(",")
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, dict.fromkeys([*quiet, _QUIET])))
         resource_tracker.ensure_running()  # starting it later would unblock again
         # The processes, and the thread that replaces them, inherit what is blocked here.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)

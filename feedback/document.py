@@ -79,7 +79,8 @@ _COUNTING = (
     " its earliest loss, so that the shares add up to 100 %; a state's heading, `N of M answers"
     " wrong`, counts whole (wrong answer, lost state) pairs that the part can mend, of M answers"
     " requiring the state, so that an answer counts under each state that it lost, and under each"
-    " part that can mend it."
+    " part that can mend it. A message is named by period, session, round and speaker: 2.0.1.u is"
+    " what the user said in the second round of the first session of period 2."
 )
 _BLOCK = re.compile(r"^(?=### )", re.MULTILINE)
 _ITEM = re.compile(r"^(?=- )", re.MULTILINE)

@@ -14,13 +14,14 @@ from typing import Any
 
 from policies import policy_yaml
 from policies.errors import PolicyFileError
-from policies.files import write_whole
+from policies.files import read_whole, write_whole
 from policies.placeholders import TEXTS, check_texts
 from policies.settings import SETTINGS, SettingValue, as_text
 from policies.settings import check as check_settings
 
 ARCHITECTURES: tuple[str, ...] = tuple(TEXTS)
 SCHEMA = 1
+_MOST_BYTES = 500_000  # of a file: dozens of times the longest prompts
 
 _KEYS = ("schema", "id", "name", "architecture", "texts", "settings", "lineage", "scores")
 _LINEAGE_KEYS = ("parents", "generation", "operator", "feedback", "run", "environment")
@@ -154,7 +155,13 @@ def read_policy(path: Path | str) -> Policy:
         PolicyFileError: The file cannot be read, or breaks a rule; the message names the file.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        data = read_whole(Path(path))
+        if len(data) > _MOST_BYTES:
+            raise PolicyFileError(
+                f"{path}: a policy file has at most {_MOST_BYTES} bytes, and this one {len(data)};"
+                " it holds prompts and settings only"
+            )
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PolicyFileError(
             f"{path}: a policy file must be UTF-8, and byte {error.start} is not; save it as UTF-8"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from policies.errors import UserError
+from policies.files import read_whole
 
 SHOWN = 60  # characters of a found value in a message; enough to find it, short enough to read
 
@@ -157,9 +158,7 @@ def read_bytes(path: str | Path, error: type[UserError]) -> bytes:
         UserError: As the class ``error``, in one sentence, where the file cannot be read.
     """
     try:
-        if Path(path).is_fifo():  # reading would wait for ever for somebody to write
-            raise error(f"{path} is a pipe where a file is needed; save it to a file first.")
-        return Path(path).read_bytes()
+        return read_whole(Path(path))
     except FileNotFoundError:
         raise error(f"There is no file {path}; check the path.") from None
     except IsADirectoryError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from evolve.gym.sample_people import SMALL_TALK, draw_person
 from evolve.gym.sample_talk import EXPLICITNESS, Speaker
 from evolve.seeding import derive
 from policies.errors import ConfigError
+from policies.files import write_whole
 
 
 def make_users(
@@ -108,16 +108,12 @@ def write_users(users: Sequence[dict[str, object]], path: Path) -> None:
     Raises:
         ConfigError: If the file cannot be written there.
     """
-    text = json.dumps(users, ensure_ascii=False, indent=1) + "\n"
-    part = path.parent / f"{path.name}.{os.getpid()}.tmp"
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(path)
+        write_whole(path, json.dumps(users, ensure_ascii=False, indent=1) + "\n")
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise ConfigError(
             f"The environment file must be written where --out says, but {path} cannot be "
-            f"({error.strerror}); give a path in a folder that exists and can be written."
+            f"({error.strerror}); give a path in a folder that can be written."
         ) from error
 
 

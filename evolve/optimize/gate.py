@@ -57,7 +57,7 @@ class GateDecision:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The sequential paired test of one candidate against its parent; pure and deterministic.
+    """The sequential paired test of one candidate and the incumbent; pure and deterministic.
 
     Attributes:
         level: Chance to accept a candidate that is no better, in (0, 1); see ``candidate_level``.
@@ -100,8 +100,8 @@ class Gate:
         sequence alone, not on how it arrived; differences after a decision change nothing.
 
         Args:
-            differences: Candidate minus parent in accuracy, one per cluster, pairs that failed for
-                outside reasons left out.
+            differences: Candidate minus incumbent in accuracy, one per cluster, pairs that failed
+                for outside reasons left out.
             exhausted: No more clusters can come, for dropped pairs or budget. What was judged then
                 is the last look, with all of the level that was not yet spent; neither cause
                 depends on how the candidate did, so the bound holds.

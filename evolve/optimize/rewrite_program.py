@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import dspy
 
+# Instructions are given by name: python -OO drops the docstrings that dspy would take them from.
+_REWRITE = """\
+Rewrite one text of an assistant's memory policy so that fewer of the failures recur.
+
+The feedback lists, worst first, what went wrong for users and where. Mend as many of the causes
+as the text can mend, in general terms: the text will serve other users than those it tells of.
+Keep what works. Follow the rules exactly; a text that breaks one is thrown away."""
+_MERGE = """\
+Merge two versions of one text of an assistant's memory policy into one that has both merits.
+
+Both were found to serve users well. Start from the first, take over what the second adds, say
+nothing twice, and mend what the feedback on the first still shows. Follow the rules exactly; a
+text that breaks one is thrown away."""
+
 
 class RewriteText(dspy.Signature):  # type: ignore[misc]  # dspy is untyped
-    """Rewrite one text of an assistant's memory policy so that fewer of the failures recur.
-
-    The feedback lists, worst first, what went wrong for users and where. Mend as many of the causes
-    as the text can mend, in general terms: the text will serve other users than those it tells of.
-    Keep what works. Follow the rules exactly; a text that breaks one is thrown away.
-    """
+    """Rewrite one text from what failed; asked in the words of ``_REWRITE``."""
 
     purpose: str = dspy.InputField(desc="the text's name, and what it is for")
     rules: str = dspy.InputField(desc="what the new text must obey")
@@ -25,12 +34,7 @@ class RewriteText(dspy.Signature):  # type: ignore[misc]  # dspy is untyped
 
 
 class MergeTexts(dspy.Signature):  # type: ignore[misc]
-    """Merge two versions of one text of an assistant's memory policy into one that has both merits.
-
-    Both were found to serve users well. Start from the first, take over what the second adds, say
-    nothing twice, and mend what the feedback on the first still shows. Follow the rules exactly; a
-    text that breaks one is thrown away.
-    """
+    """Merge two versions of one text; asked in the words of ``_MERGE``."""
 
     purpose: str = dspy.InputField(desc="the text's name, and what it is for")
     rules: str = dspy.InputField(desc="what the new text must obey")
@@ -45,7 +49,7 @@ class Rewriter(dspy.Module):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self.predict = dspy.Predict(RewriteText)
+        self.predict = dspy.Predict(RewriteText.with_instructions(_REWRITE))
 
     def forward(
         self, purpose: str, rules: str, current_text: str, feedback: str
@@ -61,7 +65,7 @@ class Merger(dspy.Module):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self.predict = dspy.Predict(MergeTexts)
+        self.predict = dspy.Predict(MergeTexts.with_instructions(_MERGE))
 
     def forward(
         self, purpose: str, rules: str, first_text: str, second_text: str, feedback: str

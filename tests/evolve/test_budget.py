@@ -44,7 +44,7 @@ def test_thirds_add_up_exactly():
 def test_what_is_set_aside_is_there_at_the_end():
     ledger = Ledger(Fraction(10), Fraction(4))
     ledger.reserve(Fraction(6))
-    with pytest.raises(BudgetExhaustedError, match=r"1\.00 asked, 0\.00 left"):
+    with pytest.raises(BudgetExhaustedError, match=r"costs 1\.0 rollouts and 0\.0 are left"):
         ledger.reserve(Fraction(1))
     ledger.open_set_aside()
     ledger.reserve(Fraction(4))

@@ -46,6 +46,7 @@ def test_given_options_stand_over_those_of_the_run():
         ({"budget": 0}, "--budget must be at least 1, but is 0"),
         ({"budget": 60, "seed": -1}, "--seed must be at least 0, but is -1"),
         ({"budget": 60, "first_rounds": 0}, "--first-rounds must be at least 1, but is 0"),
+        ({"budget": 60, "first_rounds": 51}, "--first-rounds must be at most 50, but is 51"),
         ({"budget": 60, "later_rounds": 0}, "--later-rounds must be at least 1, but is 0"),
         ({"budget": 60, "strategy": "x"}, "--strategy must be one of joint, placebo, but is 'x'"),
         ({"budget": 60, "holdout": "x"}, "--holdout must be one of auto, users, periods, but"),

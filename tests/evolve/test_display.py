@@ -24,8 +24,8 @@ TABLE = Table("Numbers", ("name", "value"), (("one", "1"),))
 
 def test_where_a_run_stands_in_words():
     assert str(NOW) == (
-        "generation 3  best so far 0.41, write/read/utilization 0.50/0.10/0.05 (train users)  "
-        "candidates 4, accepted 1"
+        "generation 3  best so far: accuracy 0.41, write/read/utilization 0.50/0.10/0.05 "
+        "(train users)  candidates 4, accepted 1"
     )
 
 

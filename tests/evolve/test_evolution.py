@@ -84,7 +84,7 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             Proposals(Scripted(), Meter(OfflineLM()), evaluator),
             field,
             Plan(budget, 0, (), candidates),
-            RunFolder(tmp_path / "run"),
+            RunFolder(tmp_path / "run", "run"),
             PlainDisplay(),
             0,
             "digest",
@@ -206,7 +206,9 @@ def test_a_new_parent_that_cannot_be_scored_ends_the_run(run):
     budget = 6 * 3 + 8 + 5
     one = run(*(setting(n) for n in (11, 12)), budget=budget, good={11: 8}, users=54)
     assert one.accepted == [10, 11]
-    assert one.evolution.reason == "the budget is spent: 6.00 asked, 5.00 left"
+    assert one.evolution.reason == (
+        "the budget is spent: the next step costs 6.0 rollouts and 5.0 are left"
+    )
 
 
 def test_feedback_is_kept_for_people(run, tmp_path):

@@ -25,7 +25,7 @@ def verdict(candidate, accepted=False):
 
 
 def test_a_candidate_is_kept_with_its_verdict(tmp_path):
-    RunFolder(tmp_path / "run").write_candidate("gen-003.1", CANDIDATE, verdict(CANDIDATE))
+    RunFolder(tmp_path / "run", "run").write_candidate("gen-003.1", CANDIDATE, verdict(CANDIDATE))
     (path,) = (tmp_path / "run").rglob("*.*")
     assert path.name == f"gen-003.1-{CANDIDATE.short_id}.yaml"
     kept = read_policy(path)
@@ -34,18 +34,19 @@ def test_a_candidate_is_kept_with_its_verdict(tmp_path):
         "accepted": False,
         "stage": "gate",
         "reason": "why",
+        "compared_with": SEED.id,
         "minibatch_difference": 0.125,
         "tokens_per_answer": 900.0,
     }
 
 
 def test_a_candidate_that_is_its_parent_is_no_file(tmp_path):
-    RunFolder(tmp_path).write_candidate("gen-001.0", SEED, verdict(SEED))
+    RunFolder(tmp_path, "r").write_candidate("gen-001.0", SEED, verdict(SEED))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_accepted_and_best_policies(tmp_path):
-    folder = RunFolder(tmp_path / "run")
+    folder = RunFolder(tmp_path / "run", "run")
     folder.write_version(Version(CANDIDATE, {"u1": 1.0, "u2": 0.25}))
     folder.write_best(CANDIDATE, {"split": "test"})
     accepted = read_policy(tmp_path / "run" / "policies" / f"gen-003-{CANDIDATE.short_id}.yaml")
@@ -55,7 +56,7 @@ def test_accepted_and_best_policies(tmp_path):
 
 
 def test_feedback_and_summary(tmp_path):
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, "r")
     folder.write_feedback(3, Feedback(SEED.id, {}, (), {}, {}, "# What failed\n"))
     folder.write_summary({"name": "Zoë"})
     assert (tmp_path / "feedback" / "gen-003.md").read_text() == "# What failed\n"
@@ -63,7 +64,7 @@ def test_feedback_and_summary(tmp_path):
 
 
 def test_what_a_kill_left_is_swept(tmp_path):
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, "r")
     folder.write_best(SEED, {})
     (tmp_path / "policies").mkdir()
     for half in (".best.yaml.12.tmp", "policies/.gen-001-1234.yaml.12.tmp"):
@@ -77,7 +78,7 @@ def test_a_file_that_cannot_be_written(tmp_path):
     with pytest.raises(
         RunFolderError, match=r"policies/gen-003.* cannot be .*; free space or mend"
     ):
-        RunFolder(tmp_path).write_version(Version(CANDIDATE, {"u1": 1.0}))
+        RunFolder(tmp_path, "r").write_version(Version(CANDIDATE, {"u1": 1.0}))
 
 
 def test_the_log_is_the_folders_own(tmp_path):

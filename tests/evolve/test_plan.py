@@ -71,19 +71,19 @@ def test_a_larger_budget_buys_more(people):
         for budget in (100, 200, 400, 800)
     ]
     assert [len(plan.test) for plan in plans] == [9, 19, 24, 24]
-    assert [plan.candidates for plan in plans] == [2, 6, 16, 38]
+    assert [plan.candidates for plan in plans] == [2, 4, 9, 21]
 
 
 def test_what_is_said_of_it(people):
     _, plan = make_plan(60, splits(people, 24, "users"), WORLD, native=False)
     field, by_time = make_plan(40, splits(people, 3, "auto"), WORLD, native=False)
     assert plan.describe(splits(people, 24, "users")[0]) == (
-        "60 rollouts buy about 1 candidate at the gate (first 8 train users each, then up to 8 "
-        "gate users), more that fail before it; 17.1 are kept for 5 test users"
+        "60 rollouts buy about 1 candidate at the gate (scored on 8 train users first, then up to "
+        "8 gate users) and more that fail before it; 17.1 are kept for 5 test users"
     )
     assert by_time.describe(field) == (
-        "40 rollouts buy about 12 candidates at the gate (first 3 train users each, then later "
-        "periods of the same users), more that fail before it; 10.3 are kept for 3 test users"
+        "40 rollouts buy about 5 candidates at the gate (scored on 3 users first, then by their "
+        "later periods) and more that fail before it; 10.3 are kept for the last periods"
     )
 
 

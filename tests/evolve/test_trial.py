@@ -139,9 +139,8 @@ def test_where_the_budget_ends_at_the_gate_what_was_judged_decides(trial):
     verdict = trial.judge().verdict
     assert verdict.stage == "gate"
     assert "after 4 clusters" in verdict.reason
-    assert verdict.reason.endswith(
-        "within this look's 0.05"
-    )  # all of the level, as no look comes after
+    # All of the level, as no look comes after.
+    assert "within this look's 0.05; the budget ended the gate after 4 of 8" in verdict.reason
     assert trial.evaluator.ledger.spent == 24
 
 
@@ -149,7 +148,10 @@ def test_where_not_even_a_look_is_paid_nothing_is_accepted(trial):
     trial.budget = 2 * 8 + 7
     verdict = trial.judge().verdict
     assert (verdict.accepted, verdict.stage) == (False, "gate")
-    assert verdict.reason == "only 0 clusters could be judged on both sides, 4 are needed"
+    assert verdict.reason == (
+        "only 0 clusters could be judged on both sides, 4 are needed; the budget ended the gate "
+        "after 0 of 8 users"
+    )
 
 
 def test_by_time_the_gate_costs_nothing_more_and_its_clusters_are_questions(trial, people):

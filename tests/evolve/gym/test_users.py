@@ -352,5 +352,5 @@ def test_a_big_file_loads_fast(shared_data, tmp_path):
 
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(EnvironmentFileError, match="is a pipe where a file is needed"):
+    with pytest.raises(EnvironmentFileError, match="it is a device or a pipe, not a file"):
         load_users(tmp_path / "pipe")

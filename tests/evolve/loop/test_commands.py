@@ -36,7 +36,8 @@ def test_help_imports_nothing_heavy(command):
 def test_an_unknown_option(command):
     done = command.run("--bugdet", 60)
     assert done.returncode == 2
-    assert done.stderr.endswith("error: unrecognized arguments: --bugdet 60\n")
+    said = "error: unrecognized arguments: --bugdet 60; see python -m evolve.loop --help\n"
+    assert done.stderr == said
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,8 @@ def test_a_resume_with_something_else_names_the_difference(command, small):
     for arguments, named in [
         (["--budget", 300], "--budget was 42 and is now 300; give the same again"),
         (["--seed", 1, "--later-rounds", 3], "--later-rounds was 2 and is now 3, --seed was 0 and"),
-        (["--env", command.place / "env.json"], "the environment was '"),
+        (["--env", command.place / "env.json"], "--env was '"),
+        (["--env", "sample"], "--env was '"),  # though it would need a larger budget
         (["--policy", "awi"], "--policy was '"),
     ]:
         assert named in command.refused(*resume, *arguments)
@@ -147,12 +149,40 @@ def test_a_finished_run_says_its_end_again_and_changes_nothing(command, copied, 
     same_run(copied, small.folder)
 
 
+def test_a_renamed_folder_is_the_same_run(command, copied, small, same_run):
+    moved = copied.rename(copied.parent / "other")
+    for name in ("best.yaml", "policies", "candidates", "feedback", "summary.json"):
+        path = moved / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    assert command.run("--resume", moved, "--jobs", 1).returncode == 0
+    same_run(moved, small.folder)
+
+
+def test_an_output_that_lacks_characters_or_is_closed_costs_nothing(command, copied, small):
+    command.variables = {"PYTHONIOENCODING": "ascii"}
+    done = command.run("--resume", copied, "--jobs", 1)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u2192" in done.stdout or "seed stays" in done.stdout
+    done = command.run("--resume", copied, "--jobs", 1, first="import os; os.close(1)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_an_output_that_is_full_is_told_in_one_sentence(command, copied):
+    with open("/dev/full", "w") as full:
+        done = command.run("--resume", copied, "--jobs", 1, stdout=full)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "the output is refused (No space left on device)" in done.stderr
+
+
 def test_what_is_printed_without_a_terminal(small):
     lines = small.out.splitlines()
     assert lines[0].startswith("run runs/run: 42 rollouts buy about ")
     assert lines[1].startswith("model offline: a deterministic stand-in")
     assert "\x1b" not in small.out
-    assert re.fullmatch(r"generation 1  best so far .*, budget left \d+ of 42 .*", lines[2])
+    assert re.fullmatch(
+        r"generation 1  best so far: accuracy .*, budget left \d+ of 42 .*", lines[2]
+    )
     assert lines[-2].startswith("test users: ")
     assert re.fullmatch(r"runs/run: summary\.json, best\.yaml; \d+ s", lines[-1])
     log = (small.folder / "run.log").read_text()
