@@ -10,6 +10,7 @@ import pytest
 from evolve.config import Means, Models, Options
 from evolve.display import PlainDisplay
 from evolve.estimate import Estimate, Estimator
+from evolve.eval import main as eval_main
 from evolve.gym.sample import make_users
 from evolve.journal import FILE
 from evolve.lm import client
@@ -168,3 +169,18 @@ def test_a_shared_cache_pays_for_a_second_run(env, tmp_path, monkeypatch):
     assert Played.sent == before
     assert spent(tmp_path / "two" / "run") == 0
     assert files(tmp_path / "one" / "run") == files(tmp_path / "two" / "run")
+
+
+def test_a_policy_is_scored_with_a_real_model(env, tmp_path, capsys):
+    line = ["--policy", "awi", "--env", env, "--users", "1", "--model", "openai/x"]
+    line += ["--user-model", "offline", "--price", "0.4,1.6", "--cache", str(tmp_path / "shared")]
+    assert eval_main([*line, "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert notes[0] == "model openai/x, user offline"
+    assert "stand-in" in notes[1]
+    assert notes[-1].startswith(f"{Played.sent} calls, 0 more answered by earlier replies; $0.0")
+    assert eval_main(line) == 0
+    assert f"\n0 calls, {Played.sent} more answered by earlier replies; $0.00" in (
+        capsys.readouterr().out
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["shared"]
