@@ -27,6 +27,7 @@ BENCHMARKS = (
     "gate_power",
     "offline_speed",
     "client_speed",
+    "estimate",
     "run_sample",
     "offline_table",
     "amemgym_periods",

@@ -66,7 +66,8 @@ class Estimator:
         """
         plan = self._prepared.plan(rollouts)[1]
         units, cast = self._units, self._prepared.cast
-        evolving = float(plan.budget - plan.set_aside)
+        # What is left at the end is less than a minibatch: half of one, as a mean.
+        evolving = float(plan.budget - plan.set_aside) - units.minibatch / 2
         seeds = min(units.seeds, evolving / 2)
         final = scaled([(units.test_user, len(plan.test))])
         amounts = scaled(

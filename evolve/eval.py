@@ -10,10 +10,12 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evolve.arguments import MODEL_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
 
 if TYPE_CHECKING:
     from evolve.assess import Assessment
+    from evolve.config import Means, Models
     from evolve.gym.users import User
     from evolve.workers import WorldSpec
     from policies.policy import Policy
@@ -28,28 +30,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     limit_threads()
-    from evolve.config import RANGES, check_range, environment_path
+    from evolve.config import RANGES, check_range, environment_path, make_means, make_models
     from evolve.eval_report import tables_of, to_json
     from evolve.gym.users import file_digest, load_users
     from evolve.inputs import load_policy
-    from evolve.lm.models import ModelSpec
     from evolve.tables import print_tables
-    from evolve.workers import WorldSpec
 
-    for name, value in vars(options).items():
-        if name in {"users", "jobs"} and value is not None:
-            check_range(name, value, 1)
-        elif name in RANGES:
-            check_range(name, value, *RANGES[name])
+    given = vars(options)
+    if options.users is not None:
+        check_range("users", options.users, 1)
+    for name, (least, most) in RANGES.items():
+        check_range(name, given[name], least, most)
+    models, means = make_models(given), make_means(given)
     names = [options.policy, *([options.against] if options.against is not None else [])]
     policies = [load_policy(name) for name in names]
     env = environment_path(options.env)
     users = load_users(env)[: options.users]
-    model = ModelSpec("offline")
-    spec = WorldSpec(model, model, options.seed, options.first_rounds, options.later_rounds)
-    assessment, known = _assess(policies, users, spec, options.jobs)
+    spec = _spec(options, models, means)
+    assessment, model_notes = _assess(policies, users, spec, models, means)
     environment = file_digest(env)
-    notes = _notes(policies, environment, known, assessment)
+    notes = [*model_notes, *_notes(policies, environment, assessment)]
     if options.json:
         header = {"environment": environment, "seed": options.seed, "notes": notes}
         print(to_json(header, assessment))
@@ -60,33 +60,50 @@ def _run(options: argparse.Namespace) -> int:
     return POLICY_FAILED if own_fault else 0
 
 
+def _spec(options: argparse.Namespace, models: Models, means: Means) -> WorldSpec:
+    from evolve.connecting import make_cast
+    from evolve.workers import WorldSpec
+
+    cast = make_cast(models, means.timeout)
+    rounds = options.first_rounds, options.later_rounds
+    return WorldSpec(cast.model, cast.user, options.seed, *rounds)
+
+
 def _assess(
-    policies: Sequence[Policy], users: Sequence[User], spec: WorldSpec, jobs: int
-) -> tuple[Assessment, float]:
-    """The assessment, and the share of the environment that the offline model's lexicon covers."""
+    policies: Sequence[Policy],
+    users: Sequence[User],
+    spec: WorldSpec,
+    models: Models,
+    means: Means,
+) -> tuple[Assessment, list[str]]:
+    """The assessment, and what must be known of the models before its numbers are read."""
     from evolve.assess import assess
+    from evolve.config import OFFLINE
+    from evolve.connecting import connected, make_workers
+    from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
     from evolve.lm.coverage import lexicon_share
-    from evolve.workers import HereWorkers, ProcessWorkers, Workers
+    from evolve.money import Paid
 
+    notes = [called(models)] if models.real else []
     with ExitStack() as stack:
-        workers: Workers = HereWorkers()
-        if jobs > 1:
-            workers = stack.enter_context(ProcessWorkers(jobs))
+        connection = stack.enter_context(connected(models, means, None))
+        workers = make_workers(stack, spec, means)
         assessment = assess(policies, users, spec, workers)
-        (known,) = workers.run([partial(lexicon_share, users)])
-    return assessment, known
+        if OFFLINE in (models.model, models.user_model):
+            notes.append(STAND_IN)
+            (known,) = workers.run([partial(lexicon_share, users)])
+            if known < 0.5:
+                notes.append(OUTSIDE_LEXICON)
+        if connection is not None:
+            notes.append(Paid.of(connection).line)
+    return assessment, notes
 
 
-def _notes(
-    policies: Sequence[Policy], environment: str, known: float, assessment: Assessment
-) -> list[str]:
-    """What the reader must know before the numbers."""
+def _notes(policies: Sequence[Policy], environment: str, assessment: Assessment) -> list[str]:
+    """What the reader must know of the policies before the numbers."""
     from evolve.eval_report import named
-    from evolve.inputs import OUTSIDE_LEXICON, STAND_IN
 
-    notes = [STAND_IN]
-    if known < 0.5:
-        notes.append(OUTSIDE_LEXICON)
+    notes = []
     for policy in policies:
         lineage = policy.lineage
         if lineage.run is not None and lineage.environment in {None, environment}:
@@ -110,8 +127,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = CommandParser(
         prog="python -m evolve.eval",
         description="Score a memory policy on simulated users, or compare it with another: "
-        "accuracy, stages, trace, memory score, tokens. Nothing is evolved or kept. Every role is "
-        "played by the offline model, a deterministic stand-in that is not an LLM.",
+        "accuracy, stages, trace, memory score, tokens. Nothing is evolved or kept. By default "
+        "every role is played by the offline model, a deterministic stand-in that is not an LLM.",
         epilog="Exit status 1 where a policy failed by its own fault.",
     )
     add = parser.add_argument
@@ -125,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
         "--first-rounds", type=int, default=1, metavar="R", help="rounds of a session, period 0 (1)"
     )
     add("--later-rounds", type=int, default=2, metavar="R", help="rounds of a session, later (2)")
+    add_all(parser, MODEL_ARGUMENTS)
     add("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
     add("--json", action="store_true", help="print JSON instead of tables")
     return parser

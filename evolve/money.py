@@ -50,6 +50,20 @@ class Paid:
         """Until now."""
         return cls(connection.log.spent(), connection.prefixes.shares())
 
+    @property
+    def dollars(self) -> float | None:
+        """In all; None if a call was unpriced."""
+        known = [spend.dollars for spend in self.spends.values()]
+        return None if None in known else sum(each or 0.0 for each in known)
+
+    @property
+    def line(self) -> str:
+        """In one line."""
+        calls = sum(spend.calls for spend in self.spends.values())
+        cached = sum(spend.cached for spend in self.spends.values())
+        cost = "unpriced" if self.dollars is None else money(self.dollars)
+        return f"{calls} calls, {cached} more answered by earlier replies; {cost}"
+
     def summary(self) -> dict[str, dict[str, float | None]]:
         """By role, without times, which differ from run to run."""
         return {

@@ -98,6 +98,7 @@ class Units:
     Attributes:
         seed: One rollout of the budget by the seed, which nobody has lived before.
         seeds: Rollouts of the budget that are the seed's, at most.
+        minibatch: Rollouts that a candidate is charged before the gate.
         candidate: One rollout by a candidate, on a user that the seed was lived with.
         test_user: The final scoring of one test user, upper bounds included.
         proposal: One proposal.
@@ -105,6 +106,7 @@ class Units:
 
     seed: Amounts
     seeds: float
+    minibatch: float
     candidate: Amounts
     test_user: Amounts
     proposal: Amounts
@@ -116,25 +118,28 @@ class _Lives:
     Args:
         prepared: The run.
         field: Who is scored where.
+
+    Attributes:
+        world: Tells how long a life is.
     """
 
     def __init__(self, prepared: Prepared, field: Field) -> None:
         self._options, self._field = prepared.options, field
         self._seen: set[int] = set()
-        world, users = self._world(TypicalLM()), prepared.users
-        self._usual = sum(planned_calls(user, world) for user in users) / len(users)
+        self.world, users = self._with(TypicalLM()), prepared.users
+        self._usual = sum(planned_calls(user, self.world) for user in users) / len(users)
 
     def charged(self, policy: Policy, user: User) -> tuple[Rollout, Amounts]:
         """A rollout as evolution needs it, and what it calls per rollout that it is charged."""
         span = self._field.span(user)
         rollout, amounts = self.whole(policy, user, span)
-        charge = float(share(user, self._world(TypicalLM()), span))
+        charge = float(share(user, self.world, span))
         return rollout, scaled([(amounts, 1 / charge)])
 
     def whole(self, policy: Policy, user: User, span: Span = _WHOLE) -> tuple[Rollout, Amounts]:
         """A rollout, and what one of the usual length calls."""
         lm = CachedLM(TypicalLM(), self._seen)
-        rollout = live(policy, user, self._world(lm), span)
+        rollout = live(policy, user, self._with(lm), span)
         return rollout, self._as_usual(user, lm)
 
     def bounds(self, user: User) -> Amounts:
@@ -144,10 +149,10 @@ class _Lives:
         return self._as_usual(user, lm)
 
     def _as_usual(self, user: User, lm: CachedLM) -> Amounts:
-        times = self._usual / planned_calls(user, self._world(lm))
+        times = self._usual / planned_calls(user, self.world)
         return scaled([(lm.amounts, times)])
 
-    def _world(self, lm: LM) -> World:
+    def _with(self, lm: LM) -> World:
         options = self._options
         return World(lm, lm, options.seed, options.first_rounds, options.later_rounds)
 
@@ -170,10 +175,12 @@ def rehearse(prepared: Prepared) -> Units:
         _test_user(prepared.seed, candidates[-1 - n % len(candidates)], user, lives)
         for n, user in enumerate(field.test[:_TEST_USERS])
     ]
+    minibatch = float(sum(share(user, lives.world, field.span(user)) for user in block))
     gate = 0 if field.holdout == "periods" else min(_USUAL_GATE, len(field.gate))
     return Units(
         _mean([amounts for _, amounts in of_seed]),
-        len(block) + gate,
+        minibatch + gate,
+        minibatch,
         _mean([lives.charged(policy, user)[1] for policy, user in tries]),
         _mean(tested),
         proposal,

@@ -118,13 +118,8 @@ def _paid(setup: Setup, paid: Paid) -> Table:
             )
         )
     columns = ("role", "calls", "cached", *TOKENS, "dollars", "seconds", "prefix sent before")
-    known = [spend.dollars for spend in paid.spends.values()]
-    whole = None if None in known else sum(each or 0.0 for each in known)
-    return Table(
-        f"{_spent_title(setup)}, {'unpriced' if whole is None else money(whole)}",
-        columns,
-        tuple(rows),
-    )
+    cost = "unpriced" if paid.dollars is None else money(paid.dollars)
+    return Table(f"{_spent_title(setup)}, {cost}", columns, tuple(rows))
 
 
 def _usage(setup: Setup) -> list[tuple[str, Usage]]:

@@ -62,6 +62,11 @@ def test_the_sample_run_keeps_its_limits(tmp_path: Path) -> None:
     assert "- holds: nothing touches the network: 0 attempts" in page
 
 
+def test_the_estimate_is_near_what_a_run_spends(tmp_path: Path) -> None:
+    page = quick("estimate", tmp_path / "page.md")
+    assert "- holds: awi, 80 rollouts: dollars estimated within 30% of what is spent" in page
+
+
 def test_the_loop_gains_on_the_sample(tmp_path: Path) -> None:
     page = quick("sample_gain", tmp_path / "page.md", "--cache", str(tmp_path / "cache"))
     assert "| joint, draw 1 |" in page

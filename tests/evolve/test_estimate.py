@@ -1,0 +1,162 @@
+"""The estimate before a run: rehearsed with a stand-in, priced, and turned into a plan."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from evolve import preview as preview_module
+from evolve.config import Means, Models, Options
+from evolve.estimate import MARGIN, Estimate, Estimator
+from evolve.gym.sample import make_users
+from evolve.loop import main
+from evolve.prepare import prepare
+from evolve.preview import agreed
+from policies.errors import BudgetTooSmallError, ConfigError
+
+REAL = Models("openai/x", price=(0.4, 1.6))
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory):
+    users = make_users(3, 12)
+    for user in users:
+        user |= {"periods": user["periods"][:4], "qas": user["qas"][:4]}
+    path = tmp_path_factory.mktemp("env") / "env.json"
+    path.write_text(json.dumps(users))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def estimator(env):
+    return Estimator(prepare(Options(60, env, models=REAL), Means()))
+
+
+def test_calls_are_those_of_the_plan(estimator):
+    found = estimator.of(60)
+    lived = float(60 - found.plan.set_aside) - 2 + 3 * len(found.plan.test)
+    of = {role: amount.calls + amount.cached for role, amount in found.amounts.items()}
+    assert of["probe"] == pytest.approx(16 * lived, rel=0.05)
+    assert of["answer"] == pytest.approx(16 * (lived + len(found.plan.test)), rel=0.05)
+    assert 0 < of["write"] < of["reply"]
+    assert 1 <= of["rewrite"] < 20
+    assert found.amounts["reply"].cached > 0
+    assert estimator.of(60) == found
+
+
+def test_dollars_are_those_of_the_tokens(estimator):
+    found = estimator.of(60)
+    for role, amount in found.amounts.items():
+        tokens = 0.4 * amount.prompt_tokens + 1.6 * amount.completion_tokens
+        assert found.dollars[role] == pytest.approx(tokens / 1e6, rel=1e-3)
+    assert found.total == pytest.approx(sum(found.dollars.values()))
+    assert 0 < found.final < found.total
+    assert found.kept == MARGIN * found.final
+
+
+def test_dollars_buy_as_many_rollouts_as_they_pay_for(estimator):
+    found = estimator.within(2.0)
+    assert MARGIN * found.total <= 2.0 < MARGIN * estimator.of(found.plan.budget + 1).total
+    with pytest.raises(BudgetTooSmallError, match=r"but \$0\.10 does not; give --budget '\$") as e:
+        estimator.within(0.1)
+    named = float(str(e.value).partition("--budget '$")[2].partition("'")[0])
+    assert estimator.within(named).plan.budget == prepare_smallest(estimator)
+
+
+def prepare_smallest(estimator):
+    return estimator._prepared.smallest
+
+
+def test_models_without_a_price_or_free_ones_need_rollouts(env, monkeypatch):
+    monkeypatch.setattr("evolve.lm.prices._known", lambda name: None)
+    unpriced = Models("openai/x", "offline", "openai/y")
+    estimator = Estimator(prepare(Options(60, env, models=unpriced), Means()))
+    assert estimator.of(60).total is None
+    assert estimator.of(60).dollars["user"] == 0.0
+    with pytest.raises(ConfigError, match=r"none is known for openai/x, openai/y; give it by --pr"):
+        estimator.within(5.0)
+    free = replace(REAL, price=(0.0, 0.0))
+    with pytest.raises(ConfigError, match="the price of all is 0; give a number of rollouts"):
+        Estimator(prepare(Options(60, env, models=free), Means())).within(5.0)
+
+
+@pytest.mark.parametrize("policy", ["none", "native", "rag", "awi"])
+def test_every_architecture(env, policy):
+    estimator = Estimator(prepare(Options(60, env, policy), Means()))
+    assert estimator.of(60).amounts["answer"].calls > 0
+
+
+def test_by_time(env):
+    options = Options(60, env, "rag", holdout="periods")
+    with pytest.raises(ConfigError, match="no outcome could pass"):
+        Estimator(prepare(replace(options, holdout="users", env=env), Means())).of(10**6)
+    found = Estimator(prepare(options, Means())).of(200)
+    assert found.amounts["reply"].calls > 0
+
+
+def test_a_dry_run_says_it_and_leaves_nothing(env, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["--budget", "60", "--env", env, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Estimate: 60 rollouts, about ")
+    assert "at the gate; offline, nothing to pay\n" in out
+    line = ["--env", env, "--model", "openai/x", "--price", "0.4,1.6", "--dry-run"]
+    assert main(["--budget", "$2", *line]) == 0
+    out = capsys.readouterr().out
+    assert "; about $1." in out
+    assert out.splitlines()[-2].startswith("total ")
+    assert main(["--budget", "$0.01", *line]) == 2
+    assert "$0.01 does not; give --budget '$" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal at which somebody answers; what they are asked is kept."""
+    asked: list[str] = []
+
+    def answers(answer: str | None) -> list[str]:
+        def ask(prompt: str) -> str:
+            asked.append(prompt)
+            if answer is None:
+                raise EOFError
+            return answer
+
+        monkeypatch.setattr("builtins.input", ask)
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        return asked
+
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("answer", "agrees"), [("y", True), ("Yes ", True), ("", False), ("n", False), (None, False)]
+)
+def test_much_money_is_asked_for_on_a_terminal(terminal, estimator, answer, agrees):
+    asked = terminal(answer)
+    found = estimator.of(200)
+    assert agreed(found, Options(200, models=REAL)) is agrees
+    assert agreed(found, Options("$5", models=REAL)) is agrees
+    assert len(asked) == 2
+    assert asked[1] == "this may pay $5.00; go on? [y/N] "
+    assert agreed(found, Options("$1", models=REAL))
+    assert agreed(Estimate(found.plan, {}, {"reply": None}, None), Options(200, models=REAL))
+    assert len(asked) == 2
+
+
+def test_elsewhere_nobody_is_asked_and_yes_says_it_before(env, terminal, estimator, monkeypatch):
+    assert agreed(estimator.of(200), Options(200, models=REAL))
+    begun = []
+    monkeypatch.setattr("evolve.policy_run.policy_run", lambda *_, **given: begun.append(given))
+    terminal("n")
+    line = ["--env", env, "--budget", "200", "--model", "openai/x", "--price", "0.4,1.6"]
+    assert main(line) == 1
+    assert begun == []
+    assert main([*line, "--yes"]) == 0
+    assert begun[0]["estimate"].plan.budget == 200
+    monkeypatch.setattr(preview_module, "preview", pytest.fail)
+    assert main(["--env", env, "--budget", "60"]) == 0  # nothing to pay, nothing to say

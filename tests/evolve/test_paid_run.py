@@ -1,0 +1,186 @@
+"""Whole runs with a real model, its provider played: dollars, their end, resuming, the tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evolve.config import Means, Models, Options
+from evolve.display import PlainDisplay
+from evolve.estimate import Estimate, Estimator
+from evolve.eval import main as eval_main
+from evolve.gym.sample import make_users
+from evolve.journal import FILE
+from evolve.lm import client
+from evolve.lm.offline import OfflineLM
+from evolve.lm.provider import Reply
+from evolve.policy_run import Watch, policy_run
+from evolve.prepare import prepare
+from policies.errors import BudgetTooSmallError
+
+MODELS = Models("openai/x", price=(0.4, 1.6))
+MEANS = Means(concurrency=4)
+
+
+class Played:
+    """A provider whose models say what the offline model says."""
+
+    sent = 0
+
+    def __init__(self, spec):
+        self._lm = OfflineLM()
+
+    def takes(self, request):
+        pass
+
+    def send(self, request):
+        Played.sent += 1
+        done = self._lm.complete(request)
+        return Reply(done.text, "x-1", done.prompt_tokens, done.completion_tokens, 0, False, 0.01)
+
+
+@pytest.fixture(autouse=True)
+def provider(monkeypatch, tmp_path):
+    monkeypatch.setattr(client, "Provider", Played)
+    monkeypatch.chdir(tmp_path)
+    Played.sent = 0
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory):
+    users = make_users(3, 12, explicitness=1.0)
+    for user in users:
+        user |= {"periods": user["periods"][:4], "qas": user["qas"][:4]}
+    path = tmp_path_factory.mktemp("env") / "env.json"
+    path.write_text(json.dumps(users))
+    return str(path)
+
+
+def run(options: Options, folder: Path, estimate: Estimate | None = None, resume: bool = False):
+    watch = Watch(PlainDisplay(), lambda: False)
+    return policy_run(options, folder, MEANS, watch, resume=resume, estimate=estimate)
+
+
+def events(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / FILE).read_text().splitlines()]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in {"run.log", "calls.jsonl", "summary.json"}
+    }
+
+
+def spent(folder: Path) -> float:
+    lines = (folder / "calls.jsonl").read_text().splitlines()
+    return sum(json.loads(line)["dollars"] for line in lines)
+
+
+def test_a_model_that_says_the_same_finds_the_same(env, tmp_path, capsys):
+    called = run(Options(42, env, models=MODELS), tmp_path / "runs" / "run")
+    out = capsys.readouterr().out
+    offline = run(Options(42, env), tmp_path / "others" / "run")
+    assert {n: t.scores for n, t in called.tested.items()} == {
+        n: t.scores for n, t in offline.tested.items()
+    }
+    summary, without = (
+        json.loads((tmp_path / name / "run" / "summary.json").read_text())
+        for name in ("runs", "others")
+    )
+    assert summary.keys() - without.keys() == {"models", "paid"}
+    assert summary["usage"] == without["usage"]
+    for role, paid in summary["paid"].items():
+        used = summary["usage"].get(role) or summary["bound_usage"][role]
+        assert paid["calls"] + paid["cached"] == used["calls"]
+    assert sum(paid["calls"] for paid in summary["paid"].values()) == Played.sent
+    dollars = sum(paid["dollars"] for paid in summary["paid"].values())
+    assert dollars == pytest.approx(spent(tmp_path / "runs" / "run"))
+    assert "\nmodel openai/x\n" in out
+    assert "stand-in" not in out
+    assert f"rollouts, ${dollars:.2f}\nrole " in out
+    assert "dollars  seconds  prefix sent before\nanswer " in out
+
+
+@pytest.fixture(scope="module")
+def generous(env):
+    """The estimate for a plan that costs far more than the budgets of these tests."""
+    return Estimator(prepare(Options(60, env, models=MODELS), MEANS)).of(60)
+
+
+def test_evolution_ends_with_its_dollars_and_the_end_is_scored(env, tmp_path, generous, capsys):
+    folder = tmp_path / "runs" / "run"
+    options = Options("$0.8", env, models=MODELS)
+    outcome = run(options, folder, generous)
+    out = capsys.readouterr().out
+    assert 0 < spent(folder) <= 0.8
+    assert "Candidates (the budget is spent: a call of at most $" in out
+    assert not outcome.cut
+    assert {len({d.user for d in t.diagnoses}) for t in outcome.tested.values()} == {4}
+    assert out.count("50% of the budget of $0.80 is spent") == 1
+    kinds = [event["kind"] for event in events(folder)]
+    assert kinds[:2] == ["run", "terms"]
+    assert kinds.count("exhausted") == 1
+    assert all(e["data"].get("failure") is None for e in events(folder) if e["kind"] == "rollout")
+    whole = files(folder)
+    lines = (folder / FILE).read_bytes().splitlines(keepends=True)
+    at = kinds.index("exhausted")
+    for kept in (at + 1, at + 4, len(lines)):  # as a kill leaves it
+        (folder / FILE).write_bytes(b"".join(lines[:kept]))
+        before = Played.sent
+        run(options, folder, resume=True)
+        assert files(folder) == whole
+        assert Played.sent == before  # all of it is in the log of calls
+    (folder / FILE).write_bytes(b"".join(lines[:1]))
+    with pytest.raises(BudgetTooSmallError):  # killed before its terms: they are settled now
+        run(options, folder, resume=True)
+
+
+def test_dollars_that_end_while_the_end_is_scored(env, tmp_path, generous, monkeypatch):
+    monkeypatch.setattr(Estimate, "kept", property(lambda self: 0.05))
+    folder = tmp_path / "runs" / "run"
+    outcome = run(Options("$0.5", env, models=MODELS), folder, generous)
+    assert outcome.cut
+    assert outcome.line.endswith("; the dollars ended before all of them were scored")
+    assert spent(folder) <= 0.5
+    assert (folder / "summary.json").exists()
+    whole = files(folder)
+    run(Options("$0.5", env, models=MODELS), folder, resume=True)
+    assert files(folder) == whole
+
+
+def test_dollars_that_buy_nothing_leave_nothing(env, tmp_path):
+    with pytest.raises(BudgetTooSmallError, match=r"but \$0\.01 does not; give --budget '\$"):
+        run(Options("$0.01", env, models=MODELS), tmp_path / "runs" / "run")
+    assert not (tmp_path / "runs").exists()
+    assert Played.sent == 0
+
+
+def test_a_shared_cache_pays_for_a_second_run(env, tmp_path, monkeypatch):
+    means = Means(concurrency=4, cache=tmp_path / "shared")
+    watch = Watch(PlainDisplay(), lambda: False)
+    options = Options(42, env, models=MODELS)
+    policy_run(options, tmp_path / "one" / "run", means, watch)
+    before = Played.sent
+    policy_run(options, tmp_path / "two" / "run", means, watch)
+    assert Played.sent == before
+    assert spent(tmp_path / "two" / "run") == 0
+    assert files(tmp_path / "one" / "run") == files(tmp_path / "two" / "run")
+
+
+def test_a_policy_is_scored_with_a_real_model(env, tmp_path, capsys):
+    line = ["--policy", "awi", "--env", env, "--users", "1", "--model", "openai/x"]
+    line += ["--user-model", "offline", "--price", "0.4,1.6", "--cache", str(tmp_path / "shared")]
+    assert eval_main([*line, "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert notes[0] == "model openai/x, user offline"
+    assert "stand-in" in notes[1]
+    assert notes[-1].startswith(f"{Played.sent} calls, 0 more answered by earlier replies; $0.0")
+    assert eval_main(line) == 0
+    assert f"\n0 calls, {Played.sent} more answered by earlier replies; $0.00" in (
+        capsys.readouterr().out
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["shared"]
