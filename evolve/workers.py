@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -128,8 +129,12 @@ class ProcessWorkers:
         from joblib.externals.loky import get_reusable_executor
 
         executor = get_reusable_executor(self._jobs, reuse=True)
+        given_up = self._running.gi_frame is not None
+        if given_up:
+            # A task that ends just now would start the next one and tell at length that it cannot.
+            logging.getLogger("concurrent.futures").disabled = True
         with _no_warnings():
-            executor.shutdown(wait=True, kill_workers=self._running.gi_frame is not None)
+            executor.shutdown(wait=True, kill_workers=given_up)
         self._give_up()
 
     def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
