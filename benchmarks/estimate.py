@@ -99,7 +99,7 @@ def counted() -> Iterator[CachedLM]:
 def measure(case: Case) -> tuple[Mapping[str, Amount], Mapping[str, Amount]]:
     """What was estimated and what was spent, by role."""
     options = Options(case.budget, policy=case.policy, seed=1)
-    estimated = Estimator(prepare(options, Means())).of(case.budget).amounts
+    estimated = Estimator(prepare(options, Means()), Means()).of(case.budget).amounts
     with counted() as lm, TemporaryDirectory() as name:
         policy_run(options, Path(name) / "run", Means(), Watch(Silence(), lambda: False))
     return estimated, lm.amounts

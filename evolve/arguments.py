@@ -64,7 +64,7 @@ MODEL_ARGUMENTS = (
 RUN_ARGUMENTS = (
     Argument(
         "budget",
-        "rollouts to spend at most, or dollars such as '$5', test scoring included",
+        "at most, test scoring included: rollouts, 5000calls, 2Mtokens, '$5', 30min, or several",
         metavar="N",
         bare=True,
     ),

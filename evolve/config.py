@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from decimal import Decimal
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
+from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
 STRATEGIES = ("joint", "placebo")
@@ -23,7 +23,6 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
     "first_rounds": (1, 50),  # a session of 50 rounds is a long day's talk already
     "later_rounds": (1, 50),
 }
-_DOLLARS = re.compile(r"\$(\d+(?:\.\d*)?|\.\d+)")
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
 
@@ -84,7 +83,8 @@ class Options:
     """What a run is asked to do; two runs of equal options give the same bytes.
 
     Attributes:
-        budget: Rollouts, at least 1, or dollars such as ``$5``.
+        budget: Rollouts, at least 1, or what ``evolve.units`` reads, such as ``300,$5,30min``: the
+            first that is reached ends the run.
         env: Path of an environment file, or ``sample`` for the packaged one.
         policy: Name of a seed policy, or path of a policy file.
         models: Who plays which role.
@@ -106,7 +106,8 @@ class Options:
     later_rounds: int = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "budget", parse_budget(self.budget))
+        # In its one shortest form, so that a run is the same however its budget was written.
+        object.__setattr__(self, "budget", write_units(parse_units(self.budget)))
         for name, (least, most) in RANGES.items():
             check_range(name, getattr(self, name), least, most)
         for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS)):
@@ -116,10 +117,12 @@ class Options:
                     f"--{name} must be one of {', '.join(known)}, but is {value!r}; name one of "
                     "these."
                 )
-        if self.dollars is not None and not self.models.real:
+        metered = [unit for unit in METERED if unit in self.units]
+        if metered and not self.models.real:
             raise ConfigError(
-                f"A budget in dollars needs a model that is paid for, but --budget is "
-                f"{self.budget} and all roles are played by {OFFLINE}; give a number of rollouts."
+                f"A budget in {' or '.join(metered)} needs a model that is paid for, but --budget "
+                f"is {self.budget} and all roles are played by {OFFLINE}; give a number of "
+                "rollouts, or minutes."
             )
 
     @property
@@ -128,9 +131,9 @@ class Options:
         return environment_path(self.env)
 
     @property
-    def dollars(self) -> float | None:
-        """The budget where it is one in dollars, else None."""
-        return float(self.budget[1:]) if isinstance(self.budget, str) else None
+    def units(self) -> Amounts:
+        """The budget by unit."""
+        return parse_units(self.budget)
 
     def as_dict(self) -> dict[str, Any]:
         """All options by the name that the command line gives them, JSON-able."""
@@ -183,27 +186,6 @@ def check_range(option: str, value: int, least: int, most: int | None = None) ->
         )
     if most is not None and value > most:
         raise ConfigError(f"{named} must be at most {most}, but is {value}; give a smaller number.")
-
-
-def parse_budget(given: int | str) -> int | str:
-    """A budget as it was given: a number of rollouts, or ``$`` and dollars in their shortest form.
-
-    Raises:
-        ConfigError: It is neither, or too small.
-    """
-    text = str(given).strip()
-    if re.fullmatch(r"-?\d+", text):
-        check_range("budget", int(text), 1)
-        return int(text)
-    found = _DOLLARS.fullmatch(text)
-    if found is None:
-        raise ConfigError(
-            "--budget must be a number of rollouts, or dollars in single quotes such as '$5' (a "
-            f"shell swallows a bare $), but is {text!r}; give one of the two."
-        )
-    if not Decimal(found[1]):
-        raise ConfigError(f"--budget must be above $0, but is {text}; give more.")
-    return f"${Decimal(found[1]).normalize():f}"
 
 
 def parse_price(given: str | list[float] | tuple[float, float]) -> tuple[float, float]:

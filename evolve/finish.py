@@ -49,7 +49,7 @@ class Outcome:
             clusters; None where it is undefined, or the seed is the best.
         shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
         failure: Why seed or best could not be compared, where one is left out.
-        cut: Whether the dollars ended before all was scored.
+        cut: Whether the budget ended before all was scored.
     """
 
     tested: Mapping[str, Tested]
@@ -61,7 +61,7 @@ class Outcome:
     @property
     def line(self) -> str:
         """The run's last word."""
-        ended = "; the dollars ended before all of them were scored" if self.cut else ""
+        ended = "; the budget ended before all of them were scored" if self.cut else ""
         return f"{self._found}{ended}"
 
     @property
@@ -134,7 +134,7 @@ def _score_all(
     cut = False
     try:
         evaluator.score(jobs)
-    except BudgetExhaustedError:  # in dollars: in rollouts all of it was set aside
+    except BudgetExhaustedError:  # not in rollouts: of those all was set aside
         cut = True
     try:
         return evaluator.bounds(users), cut

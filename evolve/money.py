@@ -1,12 +1,19 @@
-"""The dollars of a run: what evolution may spend, what is kept for the end, and when they end."""
+"""What a run may spend: its budget watched in every unit, what is kept for the end, how it ends."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
+from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from evolve.journal import Journal
+from evolve.lm.allowance import Allowance, Caps
+from evolve.units import Amounts, shown
+from evolve.workers import Workers
 from policies.errors import BudgetExhaustedError
 
 if TYPE_CHECKING:
@@ -15,21 +22,29 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+SENT_FILE = "sent"  # in a run folder: one byte for every try of a call
 _TOLD_AT = (0.5, 0.8)
-_END = ("exhausted", "dollars")
+_END = ("exhausted", "budget")
+_TIME_MARGIN = 1.3  # of the time that is kept for the end
+_FEWEST_LIVED = 2.0  # rollouts that tell how long one takes
+_MOST_TIME = 0.5  # of the minutes that are kept for it
 
 
 @dataclass(frozen=True, slots=True)
-class Dollars:
-    """A budget in dollars, settled once per run.
+class Terms:
+    """A budget as it was settled once for a run.
 
     Attributes:
-        budget: Never exceeded.
-        kept: Of it for the final scoring.
+        budget: By unit.
+        rollouts: That it comes to.
+        set_aside: Of these for the final scoring.
+        kept: Calls, tokens and dollars for it.
     """
 
-    budget: float
-    kept: float
+    budget: Amounts
+    rollouts: int
+    set_aside: float
+    kept: Amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,56 +94,167 @@ class Paid:
 
 
 class Purse:
-    """Watches over a run's dollars; a run without a budget in dollars has nothing to watch.
+    """Watches over a run's budget in the units that it was given in.
+
+    Minutes are those of this process: a run that is resumed has all of them anew.
 
     Args:
-        connection: Whose spend is limited; None if no model is real.
-        dollars: The budget; None for one in rollouts.
+        terms: The budget.
+        connection: Whose calls are limited; None if no model is real.
+        folder: Where calls are counted, if the budget is in calls.
         say: Tells the watcher a line.
     """
 
     def __init__(
         self,
+        terms: Terms,
         connection: Connection | None,
-        dollars: Dollars | None,
+        folder: Path,
         say: Callable[[str], None],
     ) -> None:
+        self._terms = terms
         self._connection = connection
-        self._dollars = dollars
         self._say = say
-        self._told_at: tuple[float, ...] = ()
-        if connection is not None and dollars is not None:
-            connection.limits.spend_limit = dollars.budget - dollars.kept
-            # What was told before a resume is not told again.
-            self._told_at = tuple(s for s in _TOLD_AT if self._spent < s * dollars.budget)
+        self._began = time.monotonic()
+        self._lived = 0.0  # rollouts
+        self._lived_before: float | None = None  # of them, before this process
+        self._ending = False
+        if connection is not None:
+            counted = folder / SENT_FILE if "calls" in terms.budget else None
+            connection.limits.allowance = Allowance(sent=counted)
+        self._limit()
+        # What was told before a resume is not told again.
+        self._told_at = tuple(share for share in _TOLD_AT if self._share()[0] < share)
+
+    def close(self) -> None:
+        """Close what counts calls; twice is fine."""
+        if self._connection is not None:
+            self._connection.limits.allowance.close()
 
     def open_kept(self) -> None:
         """Free what was kept, for the final scoring."""
-        if self._connection is not None and self._dollars is not None:
-            self._connection.limits.spend_limit = self._dollars.budget
+        self._ending = True
+        self._limit()
 
-    def look(self) -> None:
-        """Say once each that half and four fifths of the dollars are spent."""
-        while self._dollars and self._told_at:
-            share, *later = self._told_at
-            if self._spent < share * self._dollars.budget:
+    def look(self, lived: float, *, replayed: bool) -> None:
+        """Say once each that half and four fifths of a unit are spent; keep time for the end.
+
+        Args:
+            lived: Rollouts so far.
+            replayed: Whether the last one was lived before this process.
+        """
+        self._lived = lived
+        if self._lived_before is None or replayed:
+            self._lived_before = lived if replayed else 0.0
+        self._limit()
+        while self._told_at:
+            share, unit = self._share()
+            if share < self._told_at[0]:
                 return
+            told, *later = self._told_at
             self._told_at = tuple(later)
-            self._say(f"{share:.0%} of the budget of {money(self._dollars.budget)} is spent")
+            if not replayed:
+                whole = shown(unit, self._terms.budget[unit])
+                self._say(f"{told:.0%} of the budget of {whole} is spent")
 
     @property
-    def _spent(self) -> float:
-        return (self._connection.log.dollars or 0.0) if self._connection else 0.0
+    def late(self) -> str | None:
+        """Why no more may be begun, if the time is over; what was kept of it is for the end."""
+        if time.monotonic() < self._deadline:
+            return None
+        whole = f"time is up: {shown('minutes', self._terms.budget['minutes'])}"
+        kept = 0.0 if self._ending else self._kept_seconds / 60
+        return f"{whole}, {kept:.1f} of them kept for test users" if kept else whole
+
+    def _share(self) -> tuple[float, str]:
+        """The largest share of a unit that is spent, and that unit."""
+        budget = self._terms.budget
+        return max((self._spent(unit) / amount, unit) for unit, amount in budget.items())
+
+    def _spent(self, unit: str) -> float:
+        if unit == "rollouts":
+            return self._lived
+        if unit == "minutes":
+            return (time.monotonic() - self._began) / 60
+        if self._connection is None:
+            return 0.0
+        if unit == "calls":
+            return self._connection.limits.allowance.sent
+        cost = self._connection.log.cost()
+        return cost.tokens if unit == "tokens" else cost.dollars or 0.0
+
+    def _limit(self) -> None:
+        """Set what calls may spend now."""
+        if self._connection is None:
+            return
+        budget, kept = self._terms.budget, {} if self._ending else self._terms.kept
+        caps = {
+            unit: budget[unit] - kept.get(unit, 0.0)
+            for unit in ("calls", "tokens", "dollars")
+            if unit in budget
+        }
+        deadline = self._deadline if "minutes" in budget else None
+        self._connection.limits.allowance.caps = Caps(**caps, deadline=deadline)
+
+    @property
+    def _deadline(self) -> float:
+        """By the monotonic clock; infinite without a budget in minutes."""
+        seconds = 60 * self._terms.budget.get("minutes", inf)
+        return self._began + seconds - (0.0 if self._ending else self._kept_seconds)
+
+    @property
+    def _kept_seconds(self) -> float:
+        """For the final scoring, at the speed of the rollouts of this process."""
+        minutes = self._terms.budget.get("minutes")
+        if minutes is None:
+            return 0.0
+        share = self._terms.set_aside / self._terms.rollouts
+        needed = share * 60 * minutes
+        lived = self._lived - (self._lived_before or 0.0)
+        if lived >= _FEWEST_LIVED:
+            spent = time.monotonic() - self._began
+            needed = _TIME_MARGIN * self._terms.set_aside * spent / lived
+        return min(needed, _MOST_TIME * 60 * minutes)
+
+
+class Timed:
+    """Workers that begin nothing once the time of a run is over.
+
+    Args:
+        workers: Run the tasks.
+        purse: Knows the time.
+    """
+
+    def __init__(self, workers: Workers, purse: Purse) -> None:
+        self._workers = workers
+        self._purse = purse
+
+    def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
+        """Run tasks while there is time.
+
+        Raises:
+            BudgetExhaustedError: The time was over before the last of them began.
+        """
+        over: list[str] = []
+
+        def in_time(_: object) -> bool:
+            late = self._purse.late
+            over.extend([late] if late else [])
+            return late is None
+
+        yield from self._workers.run(takewhile(in_time, tasks))
+        if over:
+            raise BudgetExhaustedError(over[0])
 
 
 def paid(journal: Journal, results: Iterable[Result]) -> Iterator[Result]:
-    """Results that are paid for, as they come: that the dollars ended is an event, too.
+    """Results that are paid for, as they come: that the budget ended is an event, too.
 
     So a resumed run, which finds more replies in its log than it had, ends where it ended before.
     Nothing of this is looked at before the first result is asked for.
 
     Raises:
-        BudgetExhaustedError: The dollars ended, now or in the journal.
+        BudgetExhaustedError: The budget ended, now or in the journal.
     """
     if journal.next_is(*_END):
         raise BudgetExhaustedError(journal.once(*_END, str))
@@ -150,5 +276,5 @@ def once_paid(journal: Journal, kind: str, key: str, make: Callable[[], Any]) ->
 
 
 def money(dollars: float) -> str:
-    """Dollars as people write them; of less than ten cents two digits that count."""
-    return f"${dollars:.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.2g}"
+    """Dollars as people write them."""
+    return shown("dollars", dollars)

@@ -30,12 +30,15 @@ class Plan:
         set_aside: For scoring test users at the end.
         test: The test users that this pays for, in their seeded order.
         candidates: How many candidates may reach the gate; the run's level is divided by it.
+        candidate: Rollouts that one of them takes as a rule, those before it that do not get there
+            included.
     """
 
     budget: int
     set_aside: Fraction
     test: tuple[User, ...]
     candidates: int
+    candidate: Fraction
 
     def describe(self, field: Field) -> str:
         """One sentence for the start of a run."""
@@ -166,7 +169,7 @@ def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | Non
     limit = min(budget * _LARGEST_SET_ASIDE, budget - costs.proposal)
     totals = [total for total in accumulate(costs.test) if total <= limit]
     candidates = max(1, int((budget - totals[-1]) / costs.candidate))
-    return Plan(budget, totals[-1], field.test[: len(totals)], candidates)
+    return Plan(budget, totals[-1], field.test[: len(totals)], candidates, costs.candidate)
 
 
 def _people(count: int, noun: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -23,7 +23,7 @@ from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
 from evolve.journal import Journal, check_same, read_header
 from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
-from evolve.money import Dollars, Paid, Purse
+from evolve.money import SENT_FILE, Paid, Purse, Terms, Timed
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.strategy import make_proposer
 from evolve.plan import Plan
@@ -55,15 +55,15 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """What a run may spend.
+    """What a run may spend, settled once: prices, estimates and speed may change before a resume.
 
     Attributes:
         rollouts: In all.
-        dollars: Where the budget is one in dollars.
+        kept: Calls, tokens and dollars for the final scoring, where the budget is in those.
     """
 
     rollouts: int
-    dollars: Dollars | None
+    kept: Mapping[str, float]
 
 
 def policy_run(
@@ -83,7 +83,7 @@ def policy_run(
         means: What it works with.
         watch: Who watches.
         resume: Whether the folder holds the run already.
-        estimate: Of a new run with a budget in dollars, where it was made already.
+        estimate: Of a new run, where it was made already.
 
     Returns:
         What was found on test users.
@@ -96,14 +96,16 @@ def policy_run(
     prepared = prepare(options, means)
     header = _header(prepared, folder, resume=resume)
     terms = None
-    if options.dollars is None or not resume:
+    if not resume or isinstance(options.budget, int):
         # Before there is a folder: a budget that is too small leaves nothing behind.
-        terms = _terms(prepared, estimate)
+        terms = _terms(prepared, means, estimate)
         prepared.plan(terms.rollouts)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(folder, header, resume=resume))
         stack.enter_context(logging_to(folder))
-        terms = _kept_terms(prepared, journal, terms)
+        if not resume:  # of a run that was called so before, and paid nothing
+            (folder / SENT_FILE).unlink(missing_ok=True)
+        terms = _kept_terms(prepared, means, journal, terms)
         run = _begin(prepared, terms, means, journal, watch, stack)
         run.evolution.run()
         run.purse.open_kept()
@@ -139,7 +141,7 @@ class _Run:
     Attributes:
         setup: What it is made of.
         evolution: Its generations.
-        purse: Its dollars.
+        purse: Its budget.
         models: Who plays which role.
         connection: To real models, if there are any.
     """
@@ -172,11 +174,15 @@ def _begin(
     _introduce(options, field, plan, journal, display)
     connection = stack.enter_context(connected(options.models, means, journal.folder))
     workers = make_workers(stack, prepared.spec, means)
-    purse = Purse(connection, terms.dollars, display.say)
+    settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
+    purse = Purse(settled, connection, journal.folder, display.say)
+    stack.callback(purse.close)
+    if "minutes" in options.units:
+        workers = Timed(workers, purse)
 
     def progress(lived: float) -> None:
         display.progress(lived, replayed=journal.replaying)
-        purse.look()
+        purse.look(lived, replayed=journal.replaying)
 
     evaluator = Evaluator(
         journal,
@@ -202,24 +208,25 @@ def _begin(
     return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
 
 
-def _terms(prepared: Prepared, estimate: Estimate | None) -> _Terms:
-    """What the budget comes to in rollouts, and for one in dollars what is kept for the end."""
-    budget, dollars = prepared.options.budget, prepared.options.dollars
-    if isinstance(budget, int) or dollars is None:
-        return _Terms(int(budget), None)
+def _terms(prepared: Prepared, means: Means, estimate: Estimate | None) -> _Terms:
+    """What the budget comes to in rollouts, and what of its other units is kept for the end."""
+    units = prepared.options.units
+    if units.keys() <= {"rollouts", "minutes"} and "rollouts" in units:
+        return _Terms(int(units["rollouts"]), {})
     if estimate is None:
         from evolve.estimate import Estimator
 
-        estimate = Estimator(prepared).within(dollars)
-    return _Terms(estimate.plan.budget, Dollars(dollars, estimate.kept))
+        estimate = Estimator(prepared, means).within(units)
+    kept = {unit: amount for unit, amount in estimate.kept.items() if unit in units}
+    return _Terms(estimate.plan.budget, kept)
 
 
-def _kept_terms(prepared: Prepared, journal: Journal, terms: _Terms | None) -> _Terms:
-    """The terms that the run began with: prices and estimates may change before it is resumed."""
-    if terms is not None and terms.dollars is None:
+def _kept_terms(prepared: Prepared, means: Means, journal: Journal, terms: _Terms | None) -> _Terms:
+    """The terms that the run began with."""
+    if terms is not None and isinstance(prepared.options.budget, int):
         return terms
-    data = journal.once("terms", "dollars", lambda: asdict(terms or _terms(prepared, None)))
-    return _Terms(data["rollouts"], Dollars(**data["dollars"]))
+    data = journal.once("terms", "budget", lambda: asdict(terms or _terms(prepared, means, None)))
+    return _Terms(**data)
 
 
 def _introduce(

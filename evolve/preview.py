@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from evolve.config import Means, Models, Options
-from evolve.estimate import Estimate, Estimator
+from evolve.estimate import AT_ONCE, CALL_SECONDS, Estimate, Estimator
 from evolve.money import money
 from evolve.prepare import prepare
 from evolve.rehearsal import Amount
@@ -21,17 +21,17 @@ def preview(options: Options, means: Means) -> Estimate:
     Raises:
         UserError: A file, an option or the budget is not usable.
     """
-    estimator = Estimator(prepare(options, means))
-    dollars, budget = options.dollars, options.budget
-    estimate = estimator.within(dollars) if dollars is not None else estimator.of(int(budget))
+    estimate = Estimator(prepare(options, means), means).within(options.units)
     print_tables([estimate_table(estimate, options.models)])
+    if "minutes" in options.units:
+        print(f"about {estimate.needs['minutes'] or 0:.1f} minutes; {assumed(means)}")
     print(flush=True)
     return estimate
 
 
 def agreed(estimate: Estimate, options: Options) -> bool:
     """Whether the run may begin: on a terminal that is asked if it may pay over a dollar."""
-    most = options.dollars if options.dollars is not None else estimate.total
+    most = options.units.get("dollars", estimate.total)
     if most is None or most <= ASKS_ABOVE or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
     try:
@@ -39,6 +39,12 @@ def agreed(estimate: Estimate, options: Options) -> bool:
     except EOFError:
         return False
     return answer.strip().casefold() in {"y", "yes"}
+
+
+def assumed(means: Means) -> str:
+    """What an estimate of minutes rests on."""
+    at_once = min(AT_ONCE, means.concurrency)
+    return f"assumed: {CALL_SECONDS:g} s for a call of a model, {at_once} of them at once"
 
 
 def estimate_table(estimate: Estimate, models: Models) -> Table:

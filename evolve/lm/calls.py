@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from evolve.lm.allowance import Cost
 from evolve.lm.base import Request
 from evolve.lm.lines import Lines
 from policies.errors import MnemotuneError
@@ -156,12 +157,12 @@ class CallLog:
         if self._shared is not None:
             self._shared.close()
 
-    @property
-    def dollars(self) -> float | None:
-        """Paid by this run so far, before a resume included; None if a call was unpriced."""
-        paid = [spend.dollars for spend in self.spent().values()]
-        known = [dollars for dollars in paid if dollars is not None]
-        return sum(known) if len(known) == len(paid) else None
+    def cost(self) -> Cost:
+        """Of this run so far, before a resume included."""
+        spends = self.spent().values()
+        known = [spend.dollars for spend in spends if spend.dollars is not None]
+        tokens = sum(spend.prompt_tokens + spend.completion_tokens for spend in spends)
+        return Cost(tokens, sum(known) if len(known) == len(spends) else None)
 
     def spent(self) -> dict[str, Spend]:
         """Role to what it cost this run so far, before a resume included, sorted by role."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+from evolve.lm.allowance import Cost
 from evolve.lm.base import Completion, Request
 from evolve.lm.calls import Call, request_key
 from evolve.lm.models import Connection, ModelSpec
@@ -58,7 +59,7 @@ class LiteLLMClient:
     def _pay(self, key: str, request: Request) -> Iterator[Call]:
         """Make the call; what it may cost stays reserved until it has been logged."""
         limits, price = self._connection.limits, price_of(self._spec)
-        with limits.reserve(_worst(price, request), lambda: self._connection.log.dollars or 0.0):
+        with limits.allowance.reserve(_worst(price, request), self._connection.log.cost):
             self._connection.prefixes.sent(self._endpoint, request.task, request.messages)
             reply = limits.call(self._endpoint, lambda: self._provider.send(request))
             cost = None
@@ -80,9 +81,9 @@ class LiteLLMClient:
             )
 
 
-def _worst(price: Price | None, request: Request) -> float | None:
-    """Dollars that a call may cost at most."""
-    if price is None:
-        return None
+def _worst(price: Price | None, request: Request) -> Cost:
+    """What a call may cost at most."""
     size = sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
-    return price.of(size // _BYTES_PER_TOKEN + 1, request.max_tokens)
+    read = size // _BYTES_PER_TOKEN + 1
+    dollars = None if price is None else price.of(read, request.max_tokens)
+    return Cost(read + request.max_tokens, dollars)

@@ -1,4 +1,4 @@
-"""What all calls of a process share: places in flight, waiting, trying again, dollars.
+"""What all calls of a process share: places in flight, waiting, trying again, an allowance.
 
 The one place that tries again. A call is tried anew only after its last try has ended, never beside
 it. Jitter is drawn from the clock's own randomness: it decides when, never what.
@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from policies.errors import BudgetExhaustedError, ModelError, OutsideFailureError
+from evolve.lm.allowance import Allowance
+from policies.errors import ModelError, OutsideFailureError
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -69,17 +70,17 @@ class Limits:
         concurrency: Most calls in flight.
         attempts: Most tries of one call; ``LIMITED_TRIES`` times as many where the provider only
             asks for fewer calls.
-        spend_limit: Dollars that may be spent; None for any. Can be set later.
+        allowance: What may be spent; None for any. Can be set later.
 
     Attributes:
-        spend_limit: As above.
+        allowance: As above.
         retries: Tries beyond the first, of all calls.
     """
 
     def __init__(
-        self, concurrency: int = 16, attempts: int = 6, spend_limit: float | None = None
+        self, concurrency: int = 16, attempts: int = 6, allowance: Allowance | None = None
     ) -> None:
-        self.spend_limit = spend_limit
+        self.allowance = Allowance() if allowance is None else allowance
         self.retries = 0
         self._attempts = attempts
         self._slots = threading.Semaphore(concurrency)
@@ -88,51 +89,6 @@ class Limits:
         self._go_on = 0.0  # monotonic: nobody sends before
         self._set_at = 0.0  # monotonic: when that was last put off
         self._limited_in_a_row = 0
-        self._settled = threading.Condition()
-        self._reserved: list[float] = []  # dollars that each call in flight may cost
-
-    @contextmanager
-    def reserve(self, worst: float | None, spent: Callable[[], float]) -> Iterator[None]:
-        """Keep what a call may cost at worst, until its cost is in ``spent``.
-
-        While other calls may still give back what they kept, it waits for them.
-
-        Args:
-            worst: Dollars; None for an unpriced model.
-            spent: Dollars that all calls before have cost.
-
-        Raises:
-            BudgetExhaustedError: It would cost more than is left; nothing was sent.
-            ModelError: Dollars are limited and the model is unpriced.
-        """
-        if self.spend_limit is None:
-            yield
-            return
-        if worst is None:
-            raise ModelError(
-                "A budget in dollars needs a price for every model, but LiteLLM knows none for one "
-                "of this run's; give it with --price IN,OUT, or another kind of budget."
-            )
-        with self._settled:
-            while (over := self._over(worst, spent)) > 0 and self._reserved:
-                self._settled.wait()
-            if over > 0:
-                left = max(self.spend_limit - spent(), 0)
-                raise BudgetExhaustedError(
-                    f"a call of at most ${worst:.4f} asked, ${left:.4f} left"
-                )
-            self._reserved.append(worst)
-        try:
-            yield
-        finally:
-            with self._settled:
-                self._reserved.remove(worst)
-                self._settled.notify_all()
-
-    def _over(self, worst: float, spent: Callable[[], float]) -> float:
-        """Dollars by which a call might exceed the limit."""
-        assert self.spend_limit is not None
-        return spent() + sum(self._reserved) + worst - self.spend_limit
 
     def call(self, model: str, send: Callable[[], Result]) -> Result:
         """Send a call when its turn has come, and again while its failure may pass.
@@ -146,6 +102,7 @@ class Limits:
 
         Raises:
             ModelError: No call of this model can succeed.
+            BudgetExhaustedError: No call or no time is left for another try.
             OutsideFailureError: The last try failed, too.
             MnemotuneError: Whatever else ``send`` raises, which is not tried again.
         """
@@ -194,12 +151,14 @@ class Limits:
         result: Result = trying(self._once, send)
         return result
 
-    def _count_retry(self, _: RetryCallState) -> None:
+    def _count_retry(self, state: RetryCallState) -> None:
+        self.allowance.check_time(state.next_action.sleep if state.next_action else 0.0)
         with self._lock:
             self.retries += 1
 
     def _once(self, send: Callable[[], Result]) -> Result:
         with self._turn():
+            self.allowance.take_call()
             began = time.monotonic()
             try:
                 result = send()
@@ -226,6 +185,7 @@ class Limits:
 
     def _wait_for_all(self) -> None:
         while (left := self._go_on - time.monotonic()) > 0:
+            self.allowance.check_time(left)
             # Spread out, so that those who waited together do not come back together.
             time.sleep(left + random.uniform(0, min(left, 2.0) / 4))
 

@@ -55,7 +55,8 @@ def test_given_options_stand_over_those_of_the_run():
         ({"budget": 60, "api_base": "http://x"}, "--api-base says something of a model that is"),
         ({"budget": 60, "price": "1,2"}, "--price says something of a model that is called"),
         ({"budget": 60, "model": "o/x", "api_base": "x:1"}, "--api-base must be an address such"),
-        ({"budget": "$5"}, r"a model that is paid for, but --budget is \$5 and all roles"),
+        ({"budget": "$5"}, r"dollars needs a model that is paid for, but --budget is \$5 and all"),
+        ({"budget": "9calls,1tokens"}, "in calls or tokens needs a model that is paid for"),
     ],
 )
 def test_values_out_of_range(given, reason):
@@ -63,22 +64,14 @@ def test_values_out_of_range(given, reason):
         merge_options(None, given)
 
 
-@pytest.mark.parametrize(
-    ("given", "budget", "dollars"),
-    [("300", 300, None), ("$5", "$5", 5), ("$0.50", "$0.5", 0.5), ("$.5", "$0.5", 0.5),
-     ("$10.00", "$10", 10), (" $100 ", "$100", 100)],
-)  # fmt: skip
-def test_a_budget_is_rollouts_or_dollars(given, budget, dollars):
-    options = Options(given, models=REAL)
-    assert (options.budget, options.dollars) == (budget, dollars)
-
-
-@pytest.mark.parametrize("given", ["", "$", "5.5", "bash.50", "5$", "many", "$-1", "1e3"])
-def test_what_a_shell_made_of_a_budget_is_told(given):
-    with pytest.raises(ConfigError, match=r"single quotes such as '\$5' \(a shell swallows a bare"):
-        Options(given, models=REAL)
-    with pytest.raises(ConfigError, match=r"must be above \$0"):
-        Options("$0.00", models=REAL)
+def test_a_budget_is_the_same_however_it_is_written():
+    options = Options("30min, 300,$5.00", models=REAL)
+    assert options == Options("300,$5,30min", models=REAL)
+    assert options.budget == "300,$5,30min"
+    assert options.units == {"rollouts": 300, "dollars": 5.0, "minutes": 30.0}
+    assert Options("300,30min").units == {"rollouts": 300, "minutes": 30.0}
+    with pytest.raises(ConfigError, match="--budget must be rollouts such as 300"):
+        merge_options(None, {"budget": ""})
 
 
 def test_who_is_not_named_is_played_by_the_model():

@@ -75,4 +75,4 @@ def test_the_command_line_wins(file, monkeypatch, tmp_path, capsys):
 
 def test_models_in_a_file_are_those_of_the_run(file):
     found = read_config(file("model: openai/a\nbudget: $5\n"), RUN_ARGUMENTS)
-    assert Options(found["budget"], models=Models(found["model"])).dollars == 5
+    assert Options(found["budget"], models=Models(found["model"])).units == {"dollars": 5.0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 
@@ -15,9 +16,11 @@ from evolve.gym.sample import make_users
 from evolve.loop import main
 from evolve.prepare import prepare
 from evolve.preview import agreed
+from evolve.units import parse_units, write_unit
 from policies.errors import BudgetTooSmallError, ConfigError
 
 REAL = Models("openai/x", price=(0.4, 1.6))
+MEANS = Means(concurrency=4)
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +35,12 @@ def env(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def estimator(env):
-    return Estimator(prepare(Options(60, env, models=REAL), Means()))
+    return Estimator(prepare(Options(60, env, models=REAL), MEANS), MEANS)
 
 
 def test_calls_are_those_of_the_plan(estimator):
     found = estimator.of(60)
-    lived = float(60 - found.plan.set_aside) - 2 + 3 * len(found.plan.test)
+    lived = evolving(found.plan) + 3 * len(found.plan.test)
     of = {role: amount.calls + amount.cached for role, amount in found.amounts.items()}
     assert of["probe"] == pytest.approx(16 * lived, rel=0.05)
     assert of["answer"] == pytest.approx(16 * (lived + len(found.plan.test)), rel=0.05)
@@ -47,23 +50,55 @@ def test_calls_are_those_of_the_plan(estimator):
     assert estimator.of(60) == found
 
 
-def test_dollars_are_those_of_the_tokens(estimator):
+def evolving(plan):
+    """Rollouts until the budget or the candidates that may come to the gate are spent."""
+    return min(float(plan.budget - plan.set_aside) - 2, plan.candidates * float(plan.candidate))
+
+
+def test_needs_are_those_of_the_calls(estimator, env):
     found = estimator.of(60)
     for role, amount in found.amounts.items():
         tokens = 0.4 * amount.prompt_tokens + 1.6 * amount.completion_tokens
         assert found.dollars[role] == pytest.approx(tokens / 1e6, rel=1e-3)
     assert found.total == pytest.approx(sum(found.dollars.values()))
-    assert 0 < found.final < found.total
-    assert found.kept == MARGIN * found.final
+    assert 0 < found.kept["dollars"] < MARGIN * found.total
+    called = found.amounts.values()
+    assert found.needs["calls"] == pytest.approx(sum(each.calls for each in called))
+    assert found.needs["minutes"] == pytest.approx(found.needs["calls"] / 4 / 60)
+    ours, played = found, replace(REAL, user_model="offline")
+    part = Estimator(prepare(Options(60, env, models=played), MEANS), MEANS).of(60)
+    assert part.needs["calls"] == pytest.approx(ours.needs["calls"] - ours.amounts["user"].calls)
 
 
-def test_dollars_buy_as_many_rollouts_as_they_pay_for(estimator):
-    found = estimator.within(2.0)
-    assert MARGIN * found.total <= 2.0 < MARGIN * estimator.of(found.plan.budget + 1).total
-    with pytest.raises(BudgetTooSmallError, match=r"but \$0\.10 does not; give --budget '\$") as e:
-        estimator.within(0.1)
-    named = float(str(e.value).partition("--budget '$")[2].partition("'")[0])
-    assert estimator.within(named).plan.budget == prepare_smallest(estimator)
+@pytest.mark.parametrize(
+    ("unit", "most", "little"),
+    [("dollars", 2.0, 0.1), ("calls", 9000, 10), ("tokens", 5_000_000, 100)],
+)
+def test_a_unit_buys_as_many_rollouts_as_it_pays_for(estimator, unit, most, little):
+    found = estimator.within({unit: most})
+    assert MARGIN * found.needs[unit] <= most
+    assert most < MARGIN * estimator.of(found.plan.budget + 1).needs[unit]
+    told = re.escape(write_unit(unit, little))
+    with pytest.raises(BudgetTooSmallError, match=rf"but {told} does not; give --budget ") as e:
+        estimator.within({unit: little})
+    named = str(e.value).partition("--budget ")[2].partition(" or more")[0].strip("'")
+    assert estimator.within(parse_units(named)).plan.candidates == 1
+
+
+def test_of_several_units_the_first_one_counts(estimator):
+    calls = estimator.within({"calls": 9000}).plan.budget
+    assert estimator.within({"rollouts": calls - 1, "calls": 9000}).plan.budget == calls - 1
+    assert estimator.within({"rollouts": 999, "calls": 9000}).plan.budget == calls
+    assert estimator.within({"calls": 9000, "dollars": 99.0}).plan.budget == calls
+    assert estimator.within({"rollouts": 60, "minutes": 0.1}).plan.budget == 60
+    assert estimator.within({"calls": 9000, "minutes": 0.1}).plan.budget == calls
+
+
+def test_minutes_alone_make_a_plan_however_few(estimator):
+    found = estimator.within({"minutes": 90.0})
+    assert MARGIN * found.needs["minutes"] <= 90
+    assert MARGIN * estimator.of(found.plan.budget + 1).needs["minutes"] > 90
+    assert estimator.within({"minutes": 0.1}).plan.budget == prepare_smallest(estimator)
 
 
 def prepare_smallest(estimator):
@@ -73,27 +108,27 @@ def prepare_smallest(estimator):
 def test_models_without_a_price_or_free_ones_need_rollouts(env, monkeypatch):
     monkeypatch.setattr("evolve.lm.prices._known", lambda name: None)
     unpriced = Models("openai/x", "offline", "openai/y")
-    estimator = Estimator(prepare(Options(60, env, models=unpriced), Means()))
+    estimator = Estimator(prepare(Options(60, env, models=unpriced), MEANS), MEANS)
     assert estimator.of(60).total is None
     assert estimator.of(60).dollars["user"] == 0.0
     with pytest.raises(ConfigError, match=r"none is known for openai/x, openai/y; give it by --pr"):
-        estimator.within(5.0)
+        estimator.within({"dollars": 5.0})
     free = replace(REAL, price=(0.0, 0.0))
     with pytest.raises(ConfigError, match="the price of all is 0; give a number of rollouts"):
-        Estimator(prepare(Options(60, env, models=free), Means())).within(5.0)
+        Estimator(prepare(Options(60, env, models=free), MEANS), MEANS).within({"dollars": 5.0})
 
 
 @pytest.mark.parametrize("policy", ["none", "native", "rag", "awi"])
 def test_every_architecture(env, policy):
-    estimator = Estimator(prepare(Options(60, env, policy), Means()))
+    estimator = Estimator(prepare(Options(60, env, policy), MEANS), MEANS)
     assert estimator.of(60).amounts["answer"].calls > 0
 
 
 def test_by_time(env):
     options = Options(60, env, "rag", holdout="periods")
     with pytest.raises(ConfigError, match="no outcome could pass"):
-        Estimator(prepare(replace(options, holdout="users", env=env), Means())).of(10**6)
-    found = Estimator(prepare(options, Means())).of(200)
+        Estimator(prepare(replace(options, holdout="users", env=env), MEANS), MEANS).of(10**6)
+    found = Estimator(prepare(options, MEANS), MEANS).of(200)
     assert found.amounts["reply"].calls > 0
 
 
@@ -108,6 +143,9 @@ def test_a_dry_run_says_it_and_leaves_nothing(env, tmp_path, monkeypatch, capsys
     out = capsys.readouterr().out
     assert "; about $1." in out
     assert out.splitlines()[-2].startswith("total ")
+    assert main(["--budget", "60,30min", *line]) == 0
+    out = capsys.readouterr().out
+    assert " minutes; assumed: 1 s for a call of a model, 8 of them at once\n" in out
     assert main(["--budget", "$0.01", *line]) == 2
     assert "$0.01 does not; give --budget '$" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -144,7 +182,9 @@ def test_much_money_is_asked_for_on_a_terminal(terminal, estimator, answer, agre
     assert len(asked) == 2
     assert asked[1] == "this may pay $5.00; go on? [y/N] "
     assert agreed(found, Options("$1", models=REAL))
-    assert agreed(Estimate(found.plan, {}, {"reply": None}, None), Options(200, models=REAL))
+    assert agreed(
+        Estimate(found.plan, {}, {"reply": None}, {"dollars": None}, {}), Options(200, models=REAL)
+    )
     assert len(asked) == 2
 
 

@@ -83,7 +83,7 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             evaluator,
             Proposals(Scripted(), Meter(OfflineLM()), evaluator),
             field,
-            Plan(budget, 0, (), candidates),
+            Plan(budget, 0, (), candidates, 0),
             RunFolder(tmp_path / "run", "run"),
             PlainDisplay(),
             0,

@@ -37,7 +37,7 @@ def ended(people, scripted_workers, evaluator_on):
         def __call__(self) -> Outcome:
             share = Fraction(16, 42)  # of ``none``, which only answers
             self.evaluator = evaluator_on(self.workers, budget=4 * (3 + share))
-            self.plan = Plan(60, 4 * (3 + share), self.field.test[:4], 2)
+            self.plan = Plan(60, 4 * (3 + share), self.field.test[:4], 2, 0)
             return finish(self.evaluator, self.field, self.plan, self.archive, 0)
 
     return Ended()

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import threading
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from evolve import money
 from evolve.config import Means, Models, Options
 from evolve.display import PlainDisplay
 from evolve.estimate import Estimate, Estimator
 from evolve.eval import main as eval_main
 from evolve.gym.sample import make_users
 from evolve.journal import FILE
-from evolve.lm import client
+from evolve.lm import allowance, client
 from evolve.lm.offline import OfflineLM
 from evolve.lm.provider import Reply
 from evolve.policy_run import Watch, policy_run
 from evolve.prepare import prepare
-from policies.errors import BudgetTooSmallError
+from policies.errors import BudgetTooSmallError, ModelError, RunFolderError
 
 MODELS = Models("openai/x", price=(0.4, 1.6))
 MEANS = Means(concurrency=4)
@@ -108,7 +112,7 @@ def test_a_model_that_says_the_same_finds_the_same(env, tmp_path, capsys):
 @pytest.fixture(scope="module")
 def generous(env):
     """The estimate for a plan that costs far more than the budgets of these tests."""
-    return Estimator(prepare(Options(60, env, models=MODELS), MEANS)).of(60)
+    return Estimator(prepare(Options(60, env, models=MODELS), MEANS), MEANS).of(60)
 
 
 def test_evolution_ends_with_its_dollars_and_the_end_is_scored(env, tmp_path, generous, capsys):
@@ -139,17 +143,123 @@ def test_evolution_ends_with_its_dollars_and_the_end_is_scored(env, tmp_path, ge
         run(options, folder, resume=True)
 
 
-def test_dollars_that_end_while_the_end_is_scored(env, tmp_path, generous, monkeypatch):
-    monkeypatch.setattr(Estimate, "kept", property(lambda self: 0.05))
+def test_dollars_that_end_while_the_end_is_scored(env, tmp_path, generous):
     folder = tmp_path / "runs" / "run"
-    outcome = run(Options("$0.5", env, models=MODELS), folder, generous)
+    hasty = replace(generous, kept={"dollars": 0.05})
+    outcome = run(Options("$0.5", env, models=MODELS), folder, hasty)
     assert outcome.cut
-    assert outcome.line.endswith("; the dollars ended before all of them were scored")
+    assert outcome.line.endswith("; the budget ended before all of them were scored")
     assert spent(folder) <= 0.5
     assert (folder / "summary.json").exists()
     whole = files(folder)
     run(Options("$0.5", env, models=MODELS), folder, resume=True)
     assert files(folder) == whole
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        ("2100calls", "a call asked, 0 of "),
+        ("1800ktokens,$50,900", "a call of at most "),
+        ("60,2100calls,90min", "a call asked, 0 of "),
+    ],
+)
+def test_calls_and_tokens_hold_and_the_end_is_scored(env, tmp_path, generous, budget, reason):
+    folder = tmp_path / "runs" / "run"
+    outcome = run(Options(budget, env, models=MODELS), folder, generous)
+    lines = (folder / "calls.jsonl").read_text().splitlines()
+    tokens = sum(
+        call["prompt_tokens"] + call["completion_tokens"] for call in map(json.loads, lines)
+    )
+    if "tokens" in budget:
+        assert tokens <= 1_800_000
+    else:
+        assert Played.sent <= 2100
+        assert (folder / "sent").stat().st_size == Played.sent == len(lines)
+    assert not outcome.cut
+    assert {len({d.user for d in t.diagnoses}) for t in outcome.tested.values()} == {4}
+    ended = [event["data"] for event in events(folder) if event["kind"] == "exhausted"]
+    assert len(ended) == 1
+    assert ended[0].startswith(reason)
+    whole, before = files(folder), Played.sent
+    run(Options(budget, env, models=MODELS), folder, resume=True)
+    assert (files(folder), Played.sent) == (whole, before)
+
+
+def test_tries_before_a_kill_count_after_it(env, tmp_path, generous):
+    folder = tmp_path / "runs" / "run"
+    options = Options("2100calls", env, models=MODELS)
+    run(options, folder, generous)
+    lines = (folder / FILE).read_bytes().splitlines(keepends=True)
+    (folder / FILE).write_bytes(b"".join(lines[:5]))
+    (folder / "calls.jsonl").write_bytes(b"")  # as if none of the replies had reached the disk
+    before = Played.sent
+    assert run(options, folder, resume=True).cut
+    assert Played.sent == 2100
+    assert before < 2100
+
+
+def test_minutes_end_a_run_and_time_is_kept_for_the_end(env, tmp_path, monkeypatch):
+    now, ticks = [0.0], threading.Lock()
+
+    def tick(self, request):
+        with ticks:
+            now[0] += 1.0
+        return send(self, request)
+
+    send = Played.send
+    monkeypatch.setattr(Played, "send", tick)
+    for module in (money, allowance):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    folder = tmp_path / "runs" / "run"
+    outcome = run(Options("60,40min", env, models=MODELS), folder)
+    (reason,) = (e["data"] for e in events(folder) if e["kind"] == "exhausted")
+    assert "time" in reason
+    assert not outcome.cut
+    assert now[0] <= 40 * 60 + MEANS.concurrency
+    assert next(e["data"] for e in events(folder) if e["kind"] == "terms") == {
+        "rollouts": 60,
+        "kept": {},
+    }
+    whole = files(folder)
+    run(Options("60,40min", env, models=MODELS), folder, resume=True)
+    assert files(folder) == whole
+
+
+def test_minutes_of_the_offline_model(env, tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(money, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def lived(self, lived, *, replayed):
+        now[0] += 60.0
+        look(self, lived, replayed=replayed)
+
+    look = money.Purse.look
+    monkeypatch.setattr(money.Purse, "look", lived)
+    folder = tmp_path / "runs" / "run"
+    outcome = run(Options("60min", env), folder)
+    (reason,) = (e["data"] for e in events(folder) if e["kind"] == "exhausted")
+    assert reason.startswith("time is up: 60 minutes, ")
+    assert not outcome.cut
+    assert now[0] < 60 * 60
+
+
+def test_a_name_is_free_again_after_a_wrong_key(env, tmp_path, monkeypatch):
+    def refuse(self, request):
+        Played.sent += 1
+        raise ModelError("wrong key")
+
+    folder = tmp_path / "runs" / "run"
+    with monkeypatch.context() as patched:
+        patched.setattr(Played, "send", refuse)
+        with pytest.raises(ModelError, match="wrong key"):
+            run(Options("42,9999calls", env, models=MODELS), folder)
+    assert Played.sent == 1
+    assert (folder / "sent").stat().st_size == 1
+    run(Options(42, env, models=MODELS, seed=1), folder)
+    assert not (folder / "sent").exists()
+    with pytest.raises(RunFolderError, match="holds a run"):
+        run(Options(42, env, models=MODELS), folder)
 
 
 def test_dollars_that_buy_nothing_leave_nothing(env, tmp_path):

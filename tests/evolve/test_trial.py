@@ -37,7 +37,7 @@ def trial(people, scripted_workers, evaluator_on):
 
         def judge(self, candidate=CANDIDATE):
             self.evaluator = evaluator_on(self.workers, self.budget)
-            plan = Plan(self.budget, 0, (), self.candidates)
+            plan = Plan(self.budget, 0, (), self.candidates, 0)
             self.trials = Trials(self.evaluator, self.field, plan)
             return self.again(candidate)
 

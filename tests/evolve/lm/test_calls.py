@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from evolve.lm.allowance import Cost
 from evolve.lm.base import Message, Request
 from evolve.lm.calls import FILE, SHARED_FILE, Call, CallLog, Spend, request_key
 from policies.errors import OutsideFailureError, RunFolderError
@@ -78,7 +79,7 @@ def test_the_same_request_is_paid_once(tmp_path: Path) -> None:
             "answer": Spend(cached=1),
             "reply": Spend(1, 10, 2, 0.25, 1.5),
         }
-        assert log.dollars == 0.25
+        assert log.cost() == Cost(12, 0.25)
 
 
 def test_a_resumed_run_has_paid_what_is_in_its_folder(tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_an_unpriced_call_leaves_no_sum(tmp_path: Path) -> None:
         ask(log, payer)
         log.once(key_of(1), "reply", payer.of(call(1, dollars=None)))
         ask(log, payer, 2)
-        assert (log.dollars, log.spent()["reply"].dollars) == (None, None)
+        assert (log.cost().dollars, log.spent()["reply"].dollars) == (None, None)
         assert log.spent()["reply"].calls == 3
 
 
@@ -186,7 +187,7 @@ def test_runs_share_replies_and_each_keeps_its_own(tmp_path: Path) -> None:
         ask(a, payer)
         assert ask(b, payer, role="answer").text == call().text
         assert b.spent() == {"answer": Spend(cached=1)}
-        assert b.dollars == 0
+        assert b.cost() == Cost(0, 0.0)
     with CallLog(tmp_path / "b") as b:  # without the shared folder
         ask(b, payer)
         assert b.spent() == {"answer": Spend(cached=1), "reply": Spend(cached=1)}

@@ -16,6 +16,7 @@ import pytest
 from benchmarks.openai_server import Faults, OpenAIServer
 from evolve.lm import limits as limits_module
 from evolve.lm import models
+from evolve.lm.allowance import Allowance, Caps
 from evolve.lm.base import Message, Request
 from evolve.lm.calls import FILE, CallLog
 from evolve.lm.client import LiteLLMClient
@@ -141,13 +142,17 @@ def test_a_bad_request_of_a_kind_that_was_taken_is_the_policys(tmp_path: Path) -
 
 
 def test_a_budget_in_dollars_holds_before_a_call_is_sent() -> None:
-    with played() as server, client(server.base, price=(1000.0, 1000.0), spend_limit=2.0) as lm:
+    allowance = Allowance(Caps(dollars=2.0))
+    with (
+        played() as server,
+        client(server.base, price=(1000.0, 1000.0), allowance=allowance) as lm,
+    ):
         lm.complete(request())  # 1025 tokens at worst, at 0.001 each; 0.009 in truth
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda n: lm.complete(request(str(n))), range(100)))
         with pytest.raises(BudgetExhaustedError):
             _ = [lm.complete(request(str(number))) for number in range(100, 400)]
-        assert 0.9 < (log_of(lm).dollars or 0) <= 2.0
+        assert 0.9 < (log_of(lm).cost().dollars or 0) <= 2.0
 
 
 def test_prefixes_are_counted_for_what_is_sent() -> None:

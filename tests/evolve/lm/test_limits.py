@@ -1,4 +1,4 @@
-"""Waiting, trying again, going first, and dollars."""
+"""Waiting, trying again, going first, within an allowance."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from evolve.lm import limits as module
+from evolve.lm.allowance import Allowance, Caps
 from evolve.lm.limits import Limits, PassingError
 from policies.errors import (
     BudgetExhaustedError,
@@ -180,35 +181,37 @@ def test_an_address_that_answered_before_is_tried_as_often_as_others() -> None:
     assert len(send.times) == 5
 
 
-def test_dollars_in_flight_count_against_the_limit() -> None:
-    limits, spent = Limits(spend_limit=1.0), [0.5]
-    with limits.reserve(0.4, lambda: spent[0]):
-        pass
-    with (
-        pytest.raises(BudgetExhaustedError, match=r"\$0.6000 asked, \$0.5000 left"),
-        limits.reserve(0.6, lambda: spent[0]),
-    ):
-        pass
-    waited = threading.Event()
-
-    def other() -> str:
-        with limits.reserve(0.4, lambda: spent[0]):
-            return "went" if waited.is_set() else "did not wait"
-
-    with ThreadPoolExecutor(1) as pool:
-        with limits.reserve(0.4, lambda: spent[0]):
-            later = pool.submit(other)
-            time.sleep(0.1)
-            spent[0] = 0.55
-            waited.set()
-        assert later.result() == "went"
+def test_every_try_is_a_call() -> None:
+    limits = Limits(allowance=Allowance(Caps(calls=3)))
+    assert limits.call("m", Scripted(PassingError("x"), "done")) == "done"
+    send = Scripted(PassingError("x"))
+    with pytest.raises(BudgetExhaustedError, match="a call asked, 0 of 3 left"):
+        limits.call("m", send)
+    assert (len(send.times), limits.allowance.sent) == (1, 3)
 
 
-def test_a_limit_in_dollars_needs_a_price() -> None:
-    with (
-        pytest.raises(ModelError, match="--price"),
-        Limits(spend_limit=1.0).reserve(None, lambda: 0.0),
-    ):
-        pass
-    with Limits().reserve(None, lambda: 0.0):
-        pass
+def test_calls_hold_exactly_for_many_threads() -> None:
+    limits, send = Limits(allowance=Allowance(Caps(calls=20))), Scripted(limited(), "done")
+
+    def one(_: int) -> bool:
+        try:
+            return limits.call("m", send) == "done"
+        except BudgetExhaustedError:
+            return False
+
+    with ThreadPoolExecutor(16) as pool:
+        assert sum(pool.map(one, range(64))) == 19
+    assert len(send.times) == 20
+
+
+@pytest.mark.parametrize("failure", [PassingError("x"), limited(60.0)])
+def test_nobody_waits_for_a_turn_that_comes_too_late(
+    failure: PassingError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_WAIT", 60.0)
+    began = time.monotonic()
+    limits, send = Limits(allowance=Allowance(Caps(deadline=began + 20))), Scripted(failure)
+    for _ in range(2 if failure.limited else 1):
+        with pytest.raises(BudgetExhaustedError, match="no time left"):
+            limits.call("m", send)
+    assert (len(send.times), time.monotonic() - began < 2) == (1, True)
