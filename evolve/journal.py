@@ -13,17 +13,22 @@ import fcntl
 import json
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from evolve.lm.calls import FILE as CALLS_FILE
 from policies.errors import RunFolderError
 from policies.files import check_regular
 
 SCHEMA = 2
 FILE = "journal.jsonl"
 _READABLE = (2,)  # 1 named one model and knew budgets in rollouts alone
+# Events of a run that nothing has come of yet.
+_BEGINNINGS = tuple(
+    b'{"kind": "%s", ' % kind for kind in (b"run", b"terms", b"introduction", b"reserve")
+)
 _SUM = b', "sum": '  # of all before it in the line
 # Options that name a file, and the digest of it that the header has.
 _DIGESTED = {"--env": "the environment", "--policy": "the seed policy"}
@@ -35,7 +40,8 @@ class Journal:
     Args:
         folder: The run folder; created if absent.
         header: What identifies the run: ``options`` by name, and digests of what they point to.
-        resume: Whether the journal is there already; its header must then be the same.
+        resume: Whether the journal is there already; its header must then be the same. A run that
+            begins takes the place of one that came to nothing: none of its calls was answered.
 
     Attributes:
         header: As it stands in the journal.
@@ -55,6 +61,9 @@ class Journal:
             _lock(self._file, folder)
             self._past = _read_lines(self._path, self._file)
             self._cursor = 0
+            if self._past and not resume and _is_free(self._past, folder):
+                os.ftruncate(self._file, 0)
+                self._past = []
             if self._past and not resume:
                 raise RunFolderError(
                     f"A new run needs a folder of its own, but {folder} holds a run; go on with it "
@@ -192,6 +201,15 @@ def _lock(file: int, folder: Path) -> None:
             f"A run folder serves one process at a time, but {folder} is in use by another; "
             "wait for it to end, or name another folder."
         ) from error
+
+
+def _is_free(past: Sequence[bytes], folder: Path) -> bool:
+    """Whether a run came to nothing, as with a wrong key, so that its place can be taken."""
+    try:
+        paid = (folder / CALLS_FILE).stat().st_size > 0
+    except OSError:
+        paid = False
+    return not paid and all(line.startswith(_BEGINNINGS) for line in past)
 
 
 def _with_schema(header: Mapping[str, Any]) -> dict[str, Any]:

@@ -194,6 +194,29 @@ def test_a_new_run_does_not_go_on_with_an_old_one(tmp_path):
         begin(tmp_path)
 
 
+NOTHING = [("terms", "budget", {}), ("introduction", "a", 1), ("reserve", "p:u1", {})]
+
+
+def test_a_new_run_takes_the_place_of_one_that_came_to_nothing(tmp_path):
+    begin(tmp_path, NOTHING)
+    (tmp_path / "calls.jsonl").touch()
+    header = {**HEADER, "environment": "another"}
+    with Journal(tmp_path, header, resume=False) as journal:
+        assert journal.header == {"schema": SCHEMA, **header}
+        assert not journal.replaying
+        with pytest.raises(RunFolderError, match="in use by another"):
+            begin(tmp_path)
+    assert len((tmp_path / FILE).read_bytes().splitlines()) == 1
+
+
+def test_what_was_paid_keeps_its_place(tmp_path):
+    begin(tmp_path, NOTHING)
+    (tmp_path / "calls.jsonl").write_text("{}\n")
+    with pytest.raises(RunFolderError, match="holds a run; go on with it by --resume"):
+        begin(tmp_path)
+    assert len((tmp_path / FILE).read_bytes().splitlines()) == 4
+
+
 @pytest.mark.parametrize("rest", [b"", b'{"kind": "run", "ke'])
 def test_a_run_killed_before_its_first_line_is_begun_again(tmp_path, rest):
     (tmp_path / FILE).write_bytes(rest)
