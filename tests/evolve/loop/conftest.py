@@ -125,6 +125,12 @@ def command(tmp_path, common) -> Iterator[Command]:
     assert list((tmp_path / "home").glob("*")) == []
 
 
+@pytest.fixture(scope="session")
+def new_command(common) -> Callable[..., Command]:
+    """Makes a command in a folder, with variables of its own."""
+    return lambda place, **variables: Command(place, common / "pycache", variables)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     with path.open("a") as file:
