@@ -11,7 +11,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -76,6 +80,28 @@ def user() -> dict[str, object]:
     }
 
 
+class Short(BaseHTTPRequestHandler):
+    """Hands requests on, with few tokens for the reply: the model would write all that it may."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = json.dumps({**body, "max_tokens": WORDS}).encode()
+        headers = {"Content-Type": "application/json"}
+        try:
+            answer = urlopen(Request(self.server.model + self.path, sent, headers))
+        except HTTPError as error:
+            answer = error
+        with answer:
+            content = answer.read()
+        self.send_response(answer.status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
 @pytest.fixture(scope="module")
 def address():
     """Where the model is served."""
@@ -87,11 +113,14 @@ def address():
     params.model.path = str(weights)
     params.hostnames, params.port = ["127.0.0.1"], 0
     params.n_parallel, params.n_ctx = 2, 2 * 8192
-    params.n_predict = WORDS
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # two wait for each other
     params.verbosity = 0
     server = xllamacpp.Server(params)
-    yield f"{server.listening_address}/v1"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Short) as short:
+        short.model = server.listening_address
+        threading.Thread(target=short.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{short.server_address[1]}/v1"
+        short.shutdown()
     del server
 
 
