@@ -6,6 +6,7 @@ VENV ?= .venv
 LLM_VENV ?= .venv-llm
 PYTHON = $(VENV)/bin/python
 UV = $(or $(shell command -v uv),$(VENV)/bin/uv)
+EXTRAS = --extra dask --extra postgres --extra ray
 CACHES = .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
 
 help: ## list the targets
@@ -15,22 +16,31 @@ venv: $(VENV)/.complete ## create the environment from the lock file, with uv or
 
 # Nothing is installed of the project itself: all commands run from this folder.
 $(VENV)/.complete: uv.lock requirements-dev.txt
-	@if command -v uv > /dev/null; then \
-		UV_PROJECT_ENVIRONMENT="$(VENV)" uv sync --frozen --no-install-project; \
-	else \
-		for python in python3 python3.13 python3.12 python3.11 none; do \
-			"$$python" -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
-				2> /dev/null && break; \
-		done; \
-		if [ "$$python" = none ]; then \
-			echo "Mnemotune needs Python 3.11, 3.12 or 3.13 with its venv module, and python3," \
-				"python3.13, python3.12 and python3.11 are not that: install one, or uv." >&2; \
-			exit 1; \
-		fi; \
-		"$$python" -m venv --clear "$(VENV)" && \
-		"$(PYTHON)" -m pip install --quiet --require-hashes -r requirements-dev.txt; \
-	fi
-	@touch $@
+	$(call make_venv,$(VENV),requirements-dev.txt,)
+
+# Some 200 MB more, so in an environment of its own.
+$(VENV)-extras/.complete: uv.lock requirements-extras.txt
+	$(call make_venv,$(VENV)-extras,requirements-extras.txt,$(EXTRAS))
+
+# Its folder, the file that pip installs, and what uv installs besides.
+define make_venv
+@if command -v uv > /dev/null; then \
+	UV_PROJECT_ENVIRONMENT="$(1)" uv sync --frozen --no-install-project $(3); \
+else \
+	for python in python3 python3.13 python3.12 python3.11 none; do \
+		"$$python" -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+			2> /dev/null && break; \
+	done; \
+	if [ "$$python" = none ]; then \
+		echo "Mnemotune needs Python 3.11, 3.12 or 3.13 with its venv module, and python3," \
+			"python3.13, python3.12 and python3.11 are not that: install one, or uv." >&2; \
+		exit 1; \
+	fi; \
+	"$$python" -m venv --clear "$(1)" && \
+	"$(1)/bin/python" -m pip install --quiet --require-hashes -r $(2); \
+fi
+@touch $(1)/.complete
+endef
 
 run: venv ## evolve the seed policy on the sample users, offline
 	$(PYTHON) -m evolve.loop --budget 300
@@ -38,8 +48,8 @@ run: venv ## evolve the seed policy on the sample users, offline
 test: venv ## the tests of every day
 	$(PYTHON) -m pytest -m "not extra and not llm" -n 2
 
-test-extras: venv ## the slow tests
-	$(PYTHON) -m pytest -m extra
+test-extras: $(VENV)-extras/.complete ## the slow tests, and those of clusters and databases
+	$(VENV)-extras/bin/python -m pytest -m extra
 
 test-llm: $(LLM_VENV)/.llm-complete ## the loop with a small language model, in an environment of its own
 	$(LLM_VENV)/bin/python -m pytest -m llm
@@ -69,6 +79,7 @@ lock: ## resolve the dependencies again and export the requirement files
 	$(UV) export --frozen --quiet --no-header --no-emit-project --no-dev -o requirements.txt
 	$(UV) export --frozen --quiet --no-header --no-emit-project -o requirements-dev.txt
 	$(UV) export --frozen --quiet --no-header --no-emit-project --only-group llm -o requirements-llm.txt
+	$(UV) export --frozen --quiet --no-header --no-emit-project $(EXTRAS) -o requirements-extras.txt
 
 clean: ## remove caches and builds; the environment and runs/ stay
 	rm -rf $(CACHES)

@@ -61,6 +61,15 @@ MODEL_ARGUMENTS = (
 )
 """Of every command that calls models."""
 
+WORKER_ARGUMENTS = (
+    Argument(
+        "backend", "threads, loky, dask or ray (threads for models, else loky)", metavar="WHERE"
+    ),
+    Argument("scheduler", "of dask, such as tcp://HOST:8786", metavar="ADDRESS"),
+    Argument("address", "of ray, such as HOST:6379, auto or local", metavar="ADDRESS"),
+)
+"""Of every command that runs rollouts."""
+
 RUN_ARGUMENTS = (
     Argument(
         "budget",
@@ -81,6 +90,8 @@ RUN_ARGUMENTS = (
     Argument("runs", "folder of run folders (runs)", metavar="DIR"),
     Argument("name", "name of the new run's folder (by time and strategy)"),
     Argument("jobs", "processes of the offline model (all cores)", int, "N"),
+    *WORKER_ARGUMENTS,
+    Argument("storage", "database that mirrors the search, such as sqlite:///FILE", metavar="URL"),
     Argument("dry-run", "say what the run would call and pay, and end", bool),
     Argument("yes", "do not ask before a run that may pay over $1", bool),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
@@ -16,6 +16,7 @@ from policies.errors import ConfigError
 
 STRATEGIES = ("joint", "placebo")
 HOLDOUTS = ("auto", "users", "periods")
+BACKENDS = ("threads", "loky", "dask", "ray")
 OFFLINE = "offline"
 SAMPLE = "sample"
 RANGES: Mapping[str, tuple[int, int | None]] = {
@@ -152,20 +153,60 @@ class Means:
         concurrency: Calls of real models in flight at once, at least 1.
         timeout: Seconds that a call of a real model may take, above 0.
         cache: Folder of replies that several runs share, or None.
+        backend: What rollouts run in: ``threads``, ``loky`` (processes), ``dask`` or ``ray``; None
+            for threads where they call real models, else processes.
+        scheduler: Address of the Dask scheduler, with that backend alone.
+        address: Address of the Ray cluster, with that backend alone.
+        storage: URL of a database that mirrors the search, or None. It may hold a password.
     """
 
     jobs: int = 1
     concurrency: int = 16
     timeout: float = 120.0
     cache: Path | None = None
+    backend: str | None = None
+    scheduler: str | None = None
+    address: str | None = None
+    storage: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        self._check_backend()
         check_range("jobs", self.jobs, 1)
         check_range("concurrency", self.concurrency, 1)
         if not (self.timeout > 0 and isfinite(self.timeout)):
             raise ConfigError(
                 f"--timeout must be above 0 seconds, but is {self.timeout:g}; give a larger number."
             )
+
+    def _check_backend(self) -> None:
+        if self.backend is not None and self.backend not in BACKENDS:
+            raise ConfigError(
+                f"--backend must be one of {', '.join(BACKENDS)}, but is {self.backend!r}; name "
+                "one of these."
+            )
+        for backend, option in (("dask", "scheduler"), ("ray", "address")):
+            if (getattr(self, option) is None) == (self.backend == backend):
+                there = "missing" if self.backend == backend else "given"
+                raise ConfigError(
+                    f"--{option} says where --backend {backend} is, but it is {there} and "
+                    f"--backend is {self.backend or 'left out'}; give both or none."
+                )
+
+
+def check_payable(options: Options, means: Means) -> None:
+    """Check that somebody can watch over a budget in calls, tokens or dollars.
+
+    Raises:
+        ConfigError: Calls would be paid in several processes.
+    """
+    calling = {options.models.model, options.models.user_model} != {OFFLINE}
+    metered = [unit for unit in METERED if unit in options.units]
+    if metered and calling and means.backend not in {None, "threads"}:
+        raise ConfigError(
+            f"A budget in {' or '.join(metered)} is kept by the one process that makes all calls, "
+            f"but --backend {means.backend} makes them in several; leave it out, or give a number "
+            "of rollouts."
+        )
 
 
 def environment_path(env: str) -> str:
@@ -244,4 +285,4 @@ def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> O
 
 
 def _known(record: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {field.name: given[field.name] for field in fields(record) if field.name in given}
+    return {one.name: given[one.name] for one in fields(record) if one.name in given}

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
+from evolve.away import AwayWorkers, Terms
 from evolve.config import OFFLINE, Means, Models, Options
 from evolve.lm.models import Connection, ModelSpec
-from evolve.workers import HereWorkers, ProcessWorkers, Workers, WorldSpec
+from evolve.workers import HereWorkers, ProcessWorkers, ThreadWorkers, Workers, WorldSpec
 from policies.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evolve.clusters import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +69,70 @@ def world_spec(options: Options, cast: Cast) -> WorldSpec:
     )
 
 
-def make_workers(stack: ExitStack, spec: WorldSpec, means: Means) -> Workers:
-    """Threads where a rollout waits for a real model, else processes, or this one alone."""
-    if spec.model.name != OFFLINE or spec.user_model.name != OFFLINE:
-        from evolve.workers import ThreadWorkers
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where rollouts run.
 
+    Attributes:
+        means: What the run works with.
+        cluster: The one that they name, reached; None where they name none.
+    """
+
+    means: Means
+    cluster: Cluster | None = None
+
+
+def find_site(stack: ExitStack, means: Means) -> Site:
+    """Reach the cluster that is named, if any, and leave it with the stack.
+
+    Raises:
+        ConfigError: It does not answer, or what is needed to ask it is not installed.
+    """
+    if means.backend not in {"dask", "ray"}:
+        return Site(means)
+    from evolve.dask_ray import DaskCluster, RayCluster
+
+    dask = means.backend == "dask"
+    cluster = DaskCluster(means.scheduler or "") if dask else RayCluster(means.address or "")
+    stack.callback(cluster.close)
+    return Site(means, cluster)
+
+
+def make_workers(
+    stack: ExitStack, spec: WorldSpec, site: Site, connection: Connection | None
+) -> Workers:
+    """Those of the site; by default threads where a rollout waits for a real model, else processes.
+
+    Args:
+        stack: Ends them.
+        spec: Of the world that they are to build.
+        site: Where rollouts run.
+        connection: To real models, if there are any.
+    """
+    means = site.means
+    real = spec.model.name != OFFLINE or spec.user_model.name != OFFLINE
+    terms = _terms(means) if real else None
+    if site.cluster is not None:
+        from evolve.clusters import ClusterWorkers
+
+        return stack.enter_context(ClusterWorkers(site.cluster, terms, connection))
+    if means.backend == "threads" or (real and means.backend is None):
         return stack.enter_context(ThreadWorkers(means.concurrency))
-    if means.jobs > 1:
-        return stack.enter_context(ProcessWorkers(means.jobs))
-    return HereWorkers()
+    # More processes than calls may be in flight would have nothing to do.
+    jobs = min(means.jobs, means.concurrency) if real else means.jobs
+    if jobs == 1:
+        return HereWorkers()
+    processes = stack.enter_context(ProcessWorkers(jobs))
+    if terms is None:
+        return processes
+    terms = replace(terms, concurrency=means.concurrency // jobs)
+    return AwayWorkers(processes, terms, connection)
+
+
+def _terms(means: Means) -> Terms:
+    """On what terms processes elsewhere call real models, all of them together."""
+    cache = None if means.cache is None else means.cache.absolute()
+    return Terms(uuid4().hex, means.concurrency, cache)
 
 
 @contextmanager

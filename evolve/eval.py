@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evolve.arguments import MODEL_ARGUMENTS, add_all
+from evolve.arguments import MODEL_ARGUMENTS, WORKER_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _assess(
     """The assessment, and what must be known of the models before its numbers are read."""
     from evolve.assess import assess
     from evolve.config import OFFLINE
-    from evolve.connecting import connected, make_workers
+    from evolve.connecting import connected, find_site, make_workers
     from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
     from evolve.lm.coverage import lexicon_share
     from evolve.money import Paid
@@ -87,7 +87,7 @@ def _assess(
     notes = [called(models)] if models.real else []
     with ExitStack() as stack:
         connection = stack.enter_context(connected(models, means, None))
-        workers = make_workers(stack, spec, means)
+        workers = make_workers(stack, spec, find_site(stack, means), connection)
         assessment = assess(policies, users, spec, workers)
         if OFFLINE in (models.model, models.user_model):
             notes.append(STAND_IN)
@@ -142,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
         "--first-rounds", type=int, default=1, metavar="R", help="rounds of a session, period 0 (1)"
     )
     add("--later-rounds", type=int, default=2, metavar="R", help="rounds of a session, later (2)")
-    add_all(parser, MODEL_ARGUMENTS)
+    add_all(parser, (*MODEL_ARGUMENTS, *WORKER_ARGUMENTS))
     add("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
     add("--json", action="store_true", help="print JSON instead of tables")
     return parser

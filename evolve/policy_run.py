@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.budget import Ledger
 from evolve.config import OFFLINE, Means, Models, Options
-from evolve.connecting import connected, make_workers
+from evolve.connecting import Site, connected, find_site, make_workers
 from evolve.display import Display
 from evolve.evaluate import Evaluator
 from evolve.evolution import Evolution, Setup
@@ -25,11 +27,13 @@ from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
 from evolve.money import SENT_FILE, Paid, Purse, Terms, Timed
 from evolve.optimize.archive import Archive, Version
+from evolve.optimize.mirror import Mirror, Mirrored
 from evolve.optimize.strategy import make_proposer
 from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
+from policies.settings import applicable
 
 if TYPE_CHECKING:
     from evolve.estimate import Estimate
@@ -101,12 +105,13 @@ def policy_run(
         terms = _terms(prepared, means, estimate)
         prepared.plan(terms.rollouts)
     with ExitStack() as stack:
+        site = find_site(stack, means)  # before there is a folder, too
         journal = stack.enter_context(Journal(folder, header, resume=resume))
         stack.enter_context(logging_to(folder))
         if not resume:  # of a run that was called so before, and paid nothing
             (folder / SENT_FILE).unlink(missing_ok=True)
         terms = _kept_terms(prepared, means, journal, terms)
-        run = _begin(prepared, terms, means, journal, watch, stack)
+        run = _begin(prepared, terms, site, journal, watch, stack)
         run.evolution.run()
         run.purse.open_kept()
         setup, archive = run.setup, run.evolution.archive
@@ -161,19 +166,19 @@ class _Run:
 def _begin(
     prepared: Prepared,
     terms: _Terms,
-    means: Means,
+    site: Site,
     journal: Journal,
     watch: Watch,
     stack: ExitStack,
 ) -> _Run:
     """Put the parts of a run together."""
-    options, display = prepared.options, watch.display
+    options, means, display = prepared.options, site.means, watch.display
     field, plan = prepared.plan(terms.rollouts)
     run_folder = RunFolder(journal.folder, journal.header["run"])
     run_folder.sweep()
     _introduce(options, field, plan, journal, display)
     connection = stack.enter_context(connected(options.models, means, journal.folder))
-    workers = make_workers(stack, prepared.spec, means)
+    workers = make_workers(stack, prepared.spec, site, connection)
     settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
     purse = Purse(settled, connection, journal.folder, display.say)
     stack.callback(purse.close)
@@ -194,6 +199,9 @@ def _begin(
     )
     rewriter = Meter(make_lm(prepared.cast.rewrite))
     proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
+    if means.storage is not None:
+        mirror = stack.enter_context(_mirror(means.storage, prepared, journal, display))
+        proposer = Mirrored(proposer, mirror)
     setup = Setup(
         evaluator,
         Proposals(proposer, rewriter, evaluator),
@@ -206,6 +214,13 @@ def _begin(
     )
     archive = Archive((Version(prepared.seed, {}),))
     return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
+
+
+def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) -> Mirror:
+    header = dict(journal.header)
+    name = header.pop("run")
+    owner = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()[:12]
+    return Mirror(url, name, owner, applicable(prepared.seed.architecture), display.say)
 
 
 def _terms(prepared: Prepared, means: Means, estimate: Estimate | None) -> _Terms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evolve.config import OFFLINE, Means, Options
+from evolve.config import OFFLINE, Means, Options, check_payable
 from evolve.connecting import Cast, make_cast, world_spec
 from evolve.field import Field, possible_splits
 from evolve.gym.rollout import World
@@ -82,6 +82,11 @@ def prepare(options: Options, means: Means) -> Prepared:
     Raises:
         UserError: A file or an option is not usable.
     """
+    check_payable(options, means)
+    if means.storage is not None:
+        from evolve.optimize.mirror import check_url
+
+        check_url(means.storage)
     users = load_users(options.env_path)
     seed = load_policy(options.policy)
     if options.strategy == "placebo":

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +30,11 @@ from policies.policy import Policy
 
 Result = TypeVar("Result")
 _QUIET = "ignore:resource_tracker"
+_ENDED = (
+    "A run's processes must live as long as it does, but one was ended from outside, most often "
+    "for lack of memory, and one more when its rollouts were run again; resume the run, with fewer "
+    "--jobs if memory is short."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +185,7 @@ class ThreadWorkers:
             for result in results:  # noqa: UP028
                 yield result
         finally:
-            with _no_warnings():
+            with no_warnings():
                 results.close()
             crew.leave()
 
@@ -223,37 +229,41 @@ class ProcessWorkers:
         if given_up:
             # A task that ends just now would start the next one and tell at length that it cannot.
             logging.getLogger("concurrent.futures").disabled = True
-        with _no_warnings():
+        with no_warnings():
             executor.shutdown(wait=True, kill_workers=given_up)
         self._give_up()
 
     def run(self, tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
-        """Run all tasks.
+        """Run all tasks; those that are lost with a process are run once more, in a new pool.
 
         Raises:
-            LostProcessError: One of the processes was ended from outside.
+            LostProcessError: A process was ended from outside when that had happened to one of the
+                same tasks before.
         """
         from concurrent.futures.process import BrokenProcessPool
 
-        waiting = iter(tasks)
+        waiting, taken, twice = iter(tasks), deque[Callable[[], Result]](), 0
         for first in waiting:
-            self._give_up()
-            self._running = self._start(chain((first,), waiting))
-            try:
-                # Not `yield from`: what is left on an error is given up on leaving, in one place.
-                for result in self._running:  # noqa: UP028
-                    yield result
-            except BrokenProcessPool as error:
-                raise LostProcessError(
-                    "A run's processes must live as long as it does, but one was ended from "
-                    "outside, most often for lack of memory; resume the run, with fewer --jobs if "
-                    "memory is short."
-                ) from error
+            lost: Iterable[Callable[[], Result]] = (first,)
+            while lost:
+                self._give_up()
+                self._running = self._start(_noted(chain(lost, waiting), taken))
+                lost = ()
+                try:
+                    for result in self._running:
+                        yield result
+                        taken.popleft()
+                        twice -= 1
+                except BrokenProcessPool as error:
+                    if twice > 0:
+                        raise LostProcessError(_ENDED) from error
+                    lost, twice = tuple(taken), len(taken)
+                    taken.clear()
 
     def _give_up(self) -> None:
         """Leave what the pool is still doing of an earlier run."""
         if self._running is not None:
-            with _no_warnings():
+            with no_warnings():
                 self._running.close()
 
     def _start(self, tasks: Iterable[Callable[[], Result]]) -> GeneratorType[Result, None, None]:
@@ -290,8 +300,17 @@ def _run(task: Callable[[], Result]) -> Result:
     return task()
 
 
+def _noted(
+    tasks: Iterable[Callable[[], Result]], taken: deque[Callable[[], Result]]
+) -> Iterator[Callable[[], Result]]:
+    """Tasks as they are taken, each noted."""
+    for task in tasks:
+        taken.append(task)
+        yield task
+
+
 @contextmanager
-def _no_warnings() -> Iterator[None]:
+def no_warnings() -> Iterator[None]:
     """Without those of joblib, which takes tasks that are given up for an oversight."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -198,6 +198,20 @@ class CallLog:
                 # An error of its own: a traceback belongs to one thread.
                 raise type(pending.failure)(*pending.failure.args)
 
+    def bring(self, calls: Iterable[Call], cached: Mapping[str, int]) -> None:
+        """Take in what another process of this run paid, and by role what it found.
+
+        Raises:
+            RunFolderError: The disk refused a line.
+        """
+        with self._lock:
+            self._catch_up()
+            for call in calls:
+                self._append(call)
+            for role, count in cached.items():
+                for _ in range(count):
+                    self._count_cached(role)
+
     def _pay(
         self, key: str, pay: Callable[[], AbstractContextManager[Call]], pending: _Pending
     ) -> Call:
@@ -217,7 +231,8 @@ class CallLog:
     def _append(self, call: Call) -> None:
         self._own.append(call.key, _encode(call))
         self._count(call)
-        if self._shared is not None and not call.shared:
+        # Another process that shares the folder may have put its call there itself.
+        if self._shared is not None and not call.shared and not self._shared.get(call.key):
             self._shared.append(call.key, _encode(call))
 
     def _find(self, key: str, role: str) -> Call | None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,8 +51,9 @@ class Connection:
 
 
 _lock = threading.RLock()
-_models: dict[ModelSpec, LM] = {}
+_models: dict[tuple[Connection | None, ModelSpec], LM] = {}
 _connection: Connection | None = None
+_here: ContextVar[Connection | None] = ContextVar("connection", default=None)
 
 
 def connect(connection: Connection) -> None:
@@ -63,6 +67,23 @@ def connect(connection: Connection) -> None:
         _models.clear()
 
 
+@contextmanager
+def using(connection: Connection) -> Iterator[None]:
+    """While entered, models made by this thread share a connection that others may not know of."""
+    token = _here.set(connection)
+    try:
+        yield
+    finally:
+        _here.reset(token)
+
+
+def forget(connection: Connection) -> None:
+    """Drop the models of a connection that is used no more."""
+    with _lock:
+        for key in [key for key in _models if key[0] is connection]:
+            del _models[key]
+
+
 def make_lm(spec: ModelSpec) -> LM:
     """The model of a spec, one per process and connection.
 
@@ -70,22 +91,30 @@ def make_lm(spec: ModelSpec) -> LM:
     the process, and with default limits.
     """
     with _lock:
-        found = _models.get(spec)
+        connection = None if spec.name == "offline" else _own_connection()
+        found = _models.get((connection, spec))
         if found is None:
-            found = _models[spec] = _make(spec)
+            found = _models[connection, spec] = _make(spec, connection)
         return found
 
 
-def _make(spec: ModelSpec) -> LM:
-    if spec.name == "offline":
-        return OfflineLM()
-    # Imported for real models only: the offline run never pays for them.
-    from evolve.lm.calls import CallLog
-    from evolve.lm.client import LiteLLMClient
-    from evolve.lm.limits import Limits
-    from evolve.lm.prefix import Prefixes
+def _own_connection() -> Connection:
+    """That of this thread, else that of the process, made now if it has none."""
+    here = _here.get() or _connection
+    if here is None:
+        from evolve.lm.calls import CallLog
+        from evolve.lm.limits import Limits
+        from evolve.lm.prefix import Prefixes
 
-    if _connection is None:
-        connect(Connection(CallLog(), Limits(), Prefixes()))
-    assert _connection is not None
-    return LiteLLMClient(spec, _connection)
+        here = Connection(CallLog(), Limits(), Prefixes())
+        connect(here)
+    return here
+
+
+def _make(spec: ModelSpec, connection: Connection | None) -> LM:
+    if connection is None:
+        return OfflineLM()
+    # Imported for real models only: the offline run never pays for it.
+    from evolve.lm.client import LiteLLMClient
+
+    return LiteLLMClient(spec, connection)

@@ -8,7 +8,7 @@ remembered: providers forget, too, and memory stays bounded.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evolve.lm.base import Message
 
@@ -46,6 +46,19 @@ class Prefixes:
             before, total = self._bytes.get(role, (0, 0))
             shared = min(again * BLOCK, len(content))
             self._bytes[role] = (before + shared, total + len(content))
+
+    def take(self) -> dict[str, tuple[int, int]]:
+        """Role to bytes that were sent before, and bytes sent, counted anew from now on."""
+        with self._lock:
+            taken, self._bytes = self._bytes, {}
+        return taken
+
+    def add(self, counted: Mapping[str, tuple[int, int]]) -> None:
+        """Count what another process took."""
+        with self._lock:
+            for role, (again, sent) in counted.items():
+                before, total = self._bytes.get(role, (0, 0))
+                self._bytes[role] = (before + again, total + sent)
 
     def shares(self) -> dict[str, float]:
         """Role to the share of its prompt tokens that stood in a prefix sent before, 0 to 1."""

@@ -7,9 +7,9 @@ stored and nothing can disagree with the journal.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evolve.optimize.base import Proposal, ProposalContext, Verdict
 from evolve.seeding import derive
@@ -18,11 +18,14 @@ from policies.settings import Setting, SettingValue, applicable
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
+    from optuna.trial import FrozenTrial
 
 STARTUP_TRIALS = 5  # told trials, the parent's own among them, before TPE takes over from chance
 MOST_CHANGED = 2  # settings that one proposal draws anew: the rest of a good policy stays as it is
 MOST_DRAWS = 50  # suggestions before it is found that there is nothing new
 _SIZES_FROM = 100  # smallest value of a setting that is searched by ratio: numbers of tokens
+DIRECTIONS: tuple[Literal["maximize"], Literal["minimize"]] = ("maximize", "minimize")
+"""Of the difference in accuracy, and of the tokens per answer."""
 _ON = ".on"  # of an optional integer: whether it is set at all
 
 
@@ -76,16 +79,8 @@ class SearchProposer:
 
     def _told(self, context: ProposalContext, settings: Sequence[Setting]) -> list[Told]:
         """The parent's own settings, then those of all scored candidates that searched."""
-        gains: dict[str, float] = {}  # policy to its accuracy above the seed's, as far as known
-        searched: list[Verdict] = []
-        for verdict in self._verdicts:
-            if verdict.minibatch_difference is None or verdict.tokens_per_answer is None:
-                continue
-            gains[verdict.candidate] = (
-                gains.get(verdict.incumbent, 0.0) + verdict.minibatch_difference
-            )
-            if verdict.operator.endswith("search") and _fits(verdict.settings, settings):
-                searched.append(verdict)
+        gains = gains_of(self._verdicts)
+        searched = [v for v in self._verdicts if is_told(v) and _fits(v.settings, settings)]
         parent = context.parent
         base = gains.get(parent.id, 0.0)
         own = Told(parent.settings, 0.0, self._tokens_of(context))
@@ -103,6 +98,25 @@ class SearchProposer:
         return context.feedback.numbers.get("tokens_per_answer", 0.0)
 
 
+def gains_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
+    """Policy to its accuracy above the seed's, as far as that is known."""
+    gains: dict[str, float] = {}
+    for verdict in verdicts:
+        if _scored(verdict):
+            known = gains.get(verdict.incumbent, 0.0)
+            gains[verdict.candidate] = known + (verdict.minibatch_difference or 0.0)
+    return gains
+
+
+def is_told(verdict: Verdict) -> bool:
+    """Whether a candidate says something of settings: it was scored, and it searched."""
+    return _scored(verdict) and verdict.operator.endswith("search")
+
+
+def _scored(verdict: Verdict) -> bool:
+    return verdict.minibatch_difference is not None and verdict.tokens_per_answer is not None
+
+
 def _fits(found: Mapping[str, SettingValue], settings: Sequence[Setting]) -> bool:
     """Whether settings are those of this architecture."""
     return found.keys() == {s.name for s in settings} and all(
@@ -115,25 +129,29 @@ def _study(settings: Sequence[Setting], told: Sequence[Told], seed: int) -> Stud
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    distributions = {name: d for s in settings for name, d in _distributions(s).items()}
     study = optuna.create_study(
-        directions=["maximize", "minimize"],
+        directions=DIRECTIONS,
         sampler=optuna.samplers.TPESampler(n_startup_trials=STARTUP_TRIALS, seed=seed % 2**32),
     )
     for one in told:
-        study.add_trial(
-            optuna.trial.create_trial(
-                params={
-                    name: value
-                    for s in settings
-                    for name, value in _as_params(s, one.settings[s.name]).items()
-                },
-                distributions=distributions,
-                values=[one.difference, one.tokens],
-                constraints={"no worse than the parent": -one.difference},
-            )
-        )
+        study.add_trial(as_trial(settings, one))
     return study
+
+
+def as_trial(settings: Sequence[Setting], told: Told) -> FrozenTrial:
+    """What is known of some settings, as Optuna has it."""
+    from optuna.trial import create_trial
+
+    return create_trial(
+        params={
+            name: value
+            for s in settings
+            for name, value in _as_params(s, told.settings[s.name]).items()
+        },
+        distributions={name: d for s in settings for name, d in _distributions(s).items()},
+        values=[told.difference, told.tokens],
+        constraints={"no worse than the parent": -told.difference},
+    )
 
 
 def _distributions(setting: Setting) -> dict[str, BaseDistribution]:

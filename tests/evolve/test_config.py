@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.config import Means, Models, Options, make_means, merge_options
+from evolve.config import Means, Models, Options, check_payable, make_means, merge_options
 from policies.errors import ConfigError
 
 REAL = Models("openai/gpt-4.1-mini")
@@ -106,3 +106,29 @@ def test_means():
 def test_the_packaged_sample_is_there():
     assert Path(Options(60).env_path).is_file()
     assert Options(60, env="mine.json").env_path == "mine.json"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"backend": "celery"}, "--backend must be one of threads, loky, dask, ray, but is"),
+        ({"backend": "dask"}, "--scheduler says where --backend dask is, but it is missing"),
+        ({"backend": "dask", "address": "a"}, "--scheduler says where"),
+        ({"address": "a"}, "--address says where --backend ray is, but it is given and --backend"),
+    ],
+)
+def test_a_backend_and_where_it_is(given, message):
+    with pytest.raises(ConfigError, match=message):
+        make_means(given)
+
+
+def test_a_password_is_not_shown():
+    assert "secret" not in repr(make_means({"storage": "postgresql://me:secret@host/db"}))
+
+
+def test_dollars_are_watched_over_in_one_process():
+    paid = Options("$5", models=Models("openai/a"))
+    check_payable(paid, Means(backend="threads"))
+    check_payable(Options("$5", models=Models(rewrite_model="openai/a")), Means(backend="loky"))
+    with pytest.raises(ConfigError, match="but --backend loky makes them in several"):
+        check_payable(paid, Means(backend="loky"))

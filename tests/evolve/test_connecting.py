@@ -8,8 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from evolve import dask_ray
+from evolve.away import AwayWorkers
+from evolve.clusters import ClusterWorkers
 from evolve.config import Means, Models, Options
-from evolve.connecting import connected, make_cast, make_workers, world_spec
+from evolve.connecting import (
+    Site,
+    connected,
+    find_site,
+    make_cast,
+    make_workers,
+    world_spec,
+)
 from evolve.lm import prices
 from evolve.lm.models import ModelSpec
 from evolve.workers import HereWorkers, ProcessWorkers, ThreadWorkers
@@ -79,7 +89,42 @@ def test_keys_that_cannot_be_read(here):
 def test_threads_wait_for_models_and_processes_compute(models, jobs, kind):
     spec = world_spec(Options(60, models=models), make_cast(models, 60.0))
     with ExitStack() as stack:
-        assert type(make_workers(stack, spec, Means(jobs))) is kind
+        assert type(make_workers(stack, spec, Site(Means(jobs)), None)) is kind
+
+
+@pytest.mark.parametrize(
+    ("models", "means", "kind"),
+    [
+        (Models(), Means(4, backend="threads"), ThreadWorkers),
+        (Models(), Means(4, backend="loky"), ProcessWorkers),
+        (Models("openai/a"), Means(4, backend="loky"), AwayWorkers),
+        (Models("openai/a"), Means(4, 1, backend="loky"), HereWorkers),
+    ],
+)
+def test_a_backend_that_is_named(models, means, kind):
+    spec = world_spec(Options(60, models=models), make_cast(models, 60.0))
+    with ExitStack() as stack:
+        assert type(make_workers(stack, spec, find_site(stack, means), None)) is kind
+
+
+def test_a_cluster_is_reached_and_left(monkeypatch):
+    closed = []
+
+    class Cluster:
+        def __init__(self, address):
+            self.address = address
+
+        def close(self):
+            closed.append(self.address)
+
+    monkeypatch.setattr(dask_ray, "DaskCluster", Cluster)
+    monkeypatch.setattr(dask_ray, "RayCluster", Cluster)
+    spec = world_spec(Options(60), make_cast(Models(), 60.0))
+    for means in (Means(backend="dask", scheduler="a"), Means(backend="ray", address="b")):
+        with ExitStack() as stack:
+            workers = make_workers(stack, spec, find_site(stack, means), None)
+            assert type(workers) is ClusterWorkers
+    assert closed == ["a", "b"]
 
 
 def test_calls_are_logged_where_a_model_is_real(here):

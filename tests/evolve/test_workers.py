@@ -7,7 +7,7 @@ import sys
 import textwrap
 import threading
 import time
-from contextlib import nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 
 import evolve.workers
 from evolve.beside import Together, beside_here
+from evolve.clusters import ClusterWorkers
 from evolve.gym.rollout import Span
 from evolve.gym.sample import make_users
 from evolve.gym.users import users_of
@@ -30,6 +31,7 @@ from evolve.workers import (
 )
 from policies.errors import OutsideFailureError, TooManyFailuresError
 from policies.policy import seed_policy
+from tests.evolve.pool_cluster import PoolCluster
 
 ROOT = Path(__file__).parents[2]
 OFFLINE = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 1, 1, 2)
@@ -83,7 +85,14 @@ for defined in (Square, Held):
     setattr(sys.modules["__main__"], defined.__name__, defined)
 
 
+@contextmanager
+def pool_cluster():
+    with closing(PoolCluster()) as cluster, ClusterWorkers(cluster) as workers:
+        yield workers
+
+
 WORKERS = {
+    "a cluster": pool_cluster,
     "here": lambda: nullcontext(HereWorkers()),
     "two threads": lambda: ThreadWorkers(2),
     "two processes": lambda: ProcessWorkers(2),
@@ -352,7 +361,15 @@ def test_processes_leave_signals_to_their_parent(start, number):
     assert (out, err, parent.returncode) == ("done\n", "", 0)
 
 
-def test_a_process_that_is_killed_is_told_in_one_sentence(start):
+def test_what_is_lost_with_a_process_is_run_again(start):
+    kill = "seen == {result} and os.kill(result, signal.SIGKILL)"
+    parent = start(f"{kill}\n            sys.argv.append(result)", 30, 0.05)
+    out, err = parent.communicate(timeout=PATIENCE)
+    assert (out.splitlines()[-1], err, parent.returncode) == ("done", "", 0)
+    assert len(out.splitlines()) >= 4  # two more processes in the second pool
+
+
+def test_a_process_that_is_killed_again_and_again_is_told_in_one_sentence(start):
     parent = start("os.kill(result, signal.SIGKILL)", 1000, 0.05)
     out, err = parent.communicate(timeout=PATIENCE)
     assert "done" not in out
