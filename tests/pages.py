@@ -17,6 +17,7 @@ DOCS = (
     *([RESULTS] if RESULTS.is_file() else []),
 )
 README, DESIGN = ROOT / "README.md", ROOT / "docs" / "design.md"
+CLUSTER = ROOT / "docs" / "cluster.md"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ import pytest
 from uv import find_uv_bin
 
 from tests.pages import (
+    CLUSTER,
     DOCS,
     README,
     RESULTS,
@@ -47,10 +49,17 @@ class Way:
 
     run: str
     published: bool = False  # needs the published data
+    cluster: bool = False  # is run with the others of docs/cluster.md, in one shell
 
 
 MAKE = Way("{} -n --no-print-directory")  # CI runs these; what they would do must be known
 AS_PRINTED = Way("{}")
+CLUSTER_COMMANDS = {
+    command
+    for fence in fences_of(CLUSTER)
+    for command in fence.commands
+    if command != ". .venv/bin/activate"
+}
 WAYS = {
     "make run": MAKE,
     "make test": MAKE,
@@ -58,6 +67,7 @@ WAYS = {
     "make venv": MAKE,
     "make check": MAKE,
     "make test-extras": MAKE,
+    "make test-llm": MAKE,
     "make lock": MAKE,
     "make clean": MAKE,
     ".ci/run": Way("bash -n .ci/run"),
@@ -90,6 +100,7 @@ WAYS = {
     ),
     "python -m pytest tests/policies": Way("{} --collect-only -p no:cacheprovider"),
     "python -m benchmarks.all --quick --only gate_power": AS_PRINTED,
+    **{command: Way("{}", cluster=True) for command in CLUSTER_COMMANDS},
     "python -m evolve.gym.sample --seed 7 --users 72 --out evolve/gym/data/sample.json": AS_PRINTED,
 }
 """Every command that the documentation prints in a block of its own, and how it is checked."""
@@ -162,7 +173,8 @@ def test_commands_run_in_the_order_in_which_they_are_printed(tmp_path: Path) -> 
     folder = copy_of_project(tmp_path)
     for fence in FENCES:
         for command in fence.commands:
-            if WAYS[command] is not MAKE and not WAYS[command].published:
+            way = WAYS[command]
+            if way is not MAKE and not way.published and not way.cluster:
                 ran(command, folder)
         if fence.language == "python":
             code = shlex.quote("\n".join(fence.lines))
@@ -172,8 +184,46 @@ def test_commands_run_in_the_order_in_which_they_are_printed(tmp_path: Path) -> 
     check_files_of_a_run(folder / "runs" / "mine")
     packaged = Path("evolve", "gym", "data", "sample.json")
     assert (folder / packaged).read_bytes() == (ROOT / packaged).read_bytes()
-    for command in (c for c, way in WAYS.items() if c.startswith("uv ")):
+    for command in (c for c in WAYS if c.startswith("uv run ")):
         ran(command, folder)
+
+
+@pytest.mark.extra
+def test_the_guide_to_clusters_works_from_its_first_command_to_its_last(tmp_path: Path) -> None:
+    """In one shell, as a reader types them; other ports, a folder of the test's, a small budget."""
+    for module in ("distributed", "psycopg", "ray"):
+        pytest.importorskip(module, reason=f"{module} is not installed: make test-extras has it")
+    if os.geteuid() != 0 or not Path("/usr/lib/postgresql").is_dir():
+        pytest.skip("the guide is for root, with Debian's package postgresql installed")
+    data = Path(tempfile.mkdtemp(prefix="mnemotune-", dir="/var/tmp"))
+    stand_ins = {
+        "uv sync ": f"{find_uv_bin()} export -q --offline --no-cache --frozen -o extras.txt #",
+        ". .venv/bin/activate": ":",
+        "apt-get install ": ": ",
+        "--budget 300": f"--budget 41 {FEW}",
+        "/var/tmp/mnemotune-db": str(data / "db"),
+        "8786": "28786",
+        "5433": "25433",
+        "optuna studies": f"{Path(sys.executable).parent / 'optuna'} studies",
+    }
+    script = "\n".join(c for fence in fences_of(CLUSTER) for c in fence.commands)
+    for printed, stand_in in stand_ins.items():
+        assert printed in script
+        script = script.replace(printed, stand_in)
+    stop = f"runuser -u postgres -- /usr/lib/postgresql/*/bin/pg_ctl -D {data}/db/data stop -mi"
+    data.chmod(0o755)
+    try:
+        folder = copy_of_project(tmp_path)
+        done = shell(f"set -e\ntrap 'kill $(jobs -p); {stop}' EXIT\n{script}", folder)
+    finally:
+        shutil.rmtree(data)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert re.search(r"^\| told +\|", done.stdout, re.M)
+    ends = [
+        [path.read_bytes() for path in sorted((folder / "runs" / name).glob("policies/*"))]
+        for name in ("far", "near", "told")
+    ]
+    assert ends[0] == ends[1] == ends[2]
 
 
 def check_files_of_a_run(run: Path) -> None:
@@ -232,7 +282,7 @@ def module_commands() -> Iterator[tuple[Path, str]]:
 def test_modules_and_options_of_printed_commands_exist() -> None:
     for path, command in module_commands():
         module, *rest = command.split("-m ", 1)[1].split()
-        if module == "pytest" or "NAME" in module:
+        if module.startswith(("pytest", "distributed.")) or "NAME" in module:
             continue
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file(), f"{place(path)}: {command}"
         given = {word for word in rest if word.startswith("--")}
