@@ -184,7 +184,7 @@ def check_files_of_a_run(run: Path) -> None:
     found = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
     matched = {p: {f for f in found if Path(f).match(p)} for p in patterns}
     # No real model was called.
-    assert [p for p, files in matched.items() if not files] == ["calls.jsonl", "sent"]
+    assert sorted(p for p, files in matched.items() if not files) == ["calls.jsonl", "sent"]
     assert found - set().union(*matched.values()) == set()
 
 
