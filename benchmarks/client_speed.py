@@ -255,8 +255,14 @@ def table_of(found: Found) -> Table:
     return Table(title, ("quantity", "value"), rows)
 
 
-def claims_of(found: Found) -> list[Claim]:
-    """What must hold of it."""
+def claims_of(found: Found, *, strict: bool = True) -> list[Claim]:
+    """What must hold of it.
+
+    Args:
+        found: What was measured.
+        strict: Whether the speedup is judged, which litellm's cost per call decides by a few
+            hundredths: not where that was measured on a quarter of the calls.
+    """
     run, cost = found.run, found.cost
     ratio, speedup = run.seconds / found.bound, found.serial / run.seconds
     own = cost.client_cpu - cost.litellm_cpu
@@ -273,7 +279,7 @@ def claims_of(found: Found) -> list[Claim]:
         Claim(
             f"at least {LEAST_SPEEDUP:g} times faster than one after another: {speedup:.1f}"
             f" times{others}",
-            True if speedup >= LEAST_SPEEDUP else None if disturbed else False,
+            True if speedup >= LEAST_SPEEDUP else None if disturbed or not strict else False,
         ),
         Claim(
             f"the client adds at most {1000 * MOST_OVERHEAD:g} ms of CPU to a call of litellm's:"
@@ -312,7 +318,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         memory=memory,
         same=run.rollouts == rollouts,
     )
-    return close(Report((table_of(found),), tuple(claims_of(found))), options.markdown)
+    claims = claims_of(found, strict=not options.quick)
+    return close(Report((table_of(found),), tuple(claims)), options.markdown)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ WAYS = {
     "python -m evolve.loop --model openai/gpt-4.1-mini --budget 300 --dry-run": Way(
         "python -m evolve.loop --model openai/gpt-4.1-mini --budget 60 --dry-run --env few.json"
     ),
-    # What it begins is driven against a server in tests/evolve/loop/test_real_models.py.
+    # What it begins would be paid for.
     "python -m evolve.loop --model openai/gpt-4.1-mini --budget 300 --name real": Way(
         "python -m evolve.loop --model openai/gpt-4.1-mini --budget 60 --dry-run --env few.json"
     ),

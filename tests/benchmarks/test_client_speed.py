@@ -53,3 +53,9 @@ def test_a_disturbed_time_is_not_judged_unless_it_is_good() -> None:
     assert [claim.verdict for claim in claims_of(slow)][:2] == ["unjudged", "unjudged"]
     good = replace(GOOD, run=replace(RUN, others=0.5))
     assert {claim.verdict for claim in claims_of(good)} == {"holds"}
+
+
+def test_the_speedup_is_judged_by_the_whole_benchmark_alone() -> None:
+    slow = replace(GOOD, run=replace(RUN, seconds=22.0))
+    assert claims_of(slow)[1].verdict == "FAILS"
+    assert claims_of(slow, strict=False)[1].verdict == "unjudged"
