@@ -113,14 +113,8 @@ def policy_run(
         terms = _kept_terms(prepared, means, journal, terms)
         run = _begin(prepared, terms, site, journal, watch, stack)
         run.evolution.run()
-        run.purse.open_kept()
-        setup, archive = run.setup, run.evolution.archive
-        outcome = finish(setup.evaluator, setup.field, setup.plan, archive, options.seed)
-        _write(run, outcome)
-        display = watch.display
-        display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
-        display.say(outcome.line)
-        display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
+        outcome = _end(run)
+        watch.display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
     return outcome
 
 
@@ -221,6 +215,17 @@ def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) ->
     name = header.pop("run")
     owner = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()[:12]
     return Mirror(url, name, owner, applicable(prepared.seed.architecture), display.say)
+
+
+def _end(run: _Run) -> Outcome:
+    """Score the test users, write the files of the end, and close with tables."""
+    run.purse.open_kept()
+    setup = run.setup
+    outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
+    _write(run, outcome)
+    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
+    setup.display.say(outcome.line)
+    return outcome
 
 
 def _terms(prepared: Prepared, means: Means, estimate: Estimate | None) -> _Terms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from policies import policy_yaml
 from policies.errors import PolicyFileError
 from policies.files import read_whole, write_whole
 from policies.placeholders import TEXTS, check_texts
-from policies.settings import SETTINGS, SettingValue, as_text
+from policies.settings import SettingValue
 from policies.settings import check as check_settings
 
 ARCHITECTURES: tuple[str, ...] = tuple(TEXTS)
@@ -238,33 +237,6 @@ def seed_policy(architecture_or_name: str) -> Policy:
         )
     text = (folder / f"{stem}.yaml").read_text(encoding="utf-8")
     return read_policy_text(text, f"seed policy {stem}")
-
-
-def diff_policies(a: Policy, b: Policy) -> str:
-    """What differs from ``a`` to ``b``: a line per setting, a unified diff per text; "" if nothing.
-
-    Names, lineage and scores are not compared.
-    """
-    lines = []
-    if a.architecture != b.architecture:
-        lines.append(f"architecture: {a.architecture} → {b.architecture}")
-    for name in (setting.name for setting in SETTINGS):
-        before, after = (_shown(policy, name) for policy in (a, b))
-        if before != after:
-            lines.append(f"{name}: {before} → {after}")
-    for name in dict.fromkeys([*a.texts, *b.texts]):
-        lines += difflib.unified_diff(
-            a.texts.get(name, "").split("\n"),
-            b.texts.get(name, "").split("\n"),
-            f"{a.short_id} {name}",
-            f"{b.short_id} {name}",
-            lineterm="",
-        )
-    return "".join(line + "\n" for line in lines)
-
-
-def _shown(policy: Policy, setting: str) -> str:
-    return as_text(policy.settings[setting]) if setting in policy.settings else "(none)"
 
 
 def _from_document(document: Mapping[object, object]) -> Policy:

@@ -18,7 +18,8 @@ from evolve.lm.models import ModelSpec
 from evolve.workers import BoundTask, HereWorkers, LiveTask, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.scores import score
-from policies.policy import Policy, diff_policies, seed_policy
+from policies.difference import diff_policies
+from policies.policy import Policy, seed_policy
 
 
 def test_the_default_is_the_seed_with_other_settings_alone() -> None:

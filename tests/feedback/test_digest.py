@@ -63,8 +63,9 @@ def entry(number, label, text, source, **other) -> Entry:
     return Entry(number, label, text, (source,), number, period, period, **other)
 
 
-def answer(truth, period, question, probed, chosen=1, shown=(), window=()) -> Answer:
-    """An answer, wrong unless ``chosen`` is 0."""
+def answer(truth, place, probed, chosen=1, shown=(), window=()) -> Answer:
+    """An answer at (period, question), wrong unless ``chosen`` is 0."""
+    period, question = place
     now = truth.states[period]
     names = truth.required[question]
     probes = tuple(StateProbe(n, now[n], v) for n, v in zip(names, probed, strict=True))
@@ -80,7 +81,7 @@ def case(policy, user="u", answers=None, entries=None, traceable=True, **other) 
     truth = truth_of(user, traceable)
     given = answers or {}
     lived = tuple(
-        answer(truth, *place, **given.get(place, {"probed": probed, "chosen": 0}))
+        answer(truth, place, **given.get(place, {"probed": probed, "chosen": 0}))
         for place, probed in RIGHT.items()
     )
     made = (
@@ -220,7 +221,7 @@ def test_how_a_memory_was_lost_is_told():
     heir = entry(1, "food", "likes jazz", AFTER.id)
     truth = dataclasses.replace(truth_of(), states=STATES[:1] * 2, updated=(frozenset(),) * 2)
     rollout = case(AWE, entries=(gone, heir)).rollout
-    wrong = answer(truth, 1, 0, ["vegan"], shown=(1,))
+    wrong = answer(truth, (1, 0), ["vegan"], shown=(1,))
     rollout = dataclasses.replace(rollout, answers=(*rollout.answers[:3], wrong))
     found = build_feedback(AWE, [Case(rollout, truth, diagnose(rollout, truth))])
     assert HEADING.findall(found.texts["settings"]) == [("diet_style", "1", "3", "lost 1")]
@@ -307,7 +308,7 @@ def many_states(count):
     asked = ("why?",) * (count + 1), (("this", "that"),) * (count + 1)
     truth = UserTruth("u", schema, (now,), (frozenset(),), *asked, required, True)
     said = ChatMessage("0.0.0.u", "user", "words " * 60, tuple(now.items()))
-    answers = tuple(answer(truth, 0, question, [None]) for question in range(len(required)))
+    answers = tuple(answer(truth, (0, question), [None]) for question in range(len(required)))
     rollout = Rollout(AWE.id, "u", (said,), (Write(0, 0, (said.id,), ()),), (), answers, ())
     return Case(rollout, truth, diagnose(rollout, truth))
 

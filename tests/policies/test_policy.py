@@ -9,12 +9,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.difference import diff_policies
 from policies.errors import PolicyFileError, UserError
 from policies.policy import (
     ARCHITECTURES,
     Lineage,
     Policy,
-    diff_policies,
     make_policy,
     policy_to_yaml,
     read_policy,

@@ -36,10 +36,11 @@ def moments(whole: int, kills: int, draw: random.Random) -> list[int]:
     return [0, *between, draw.randrange(whole - part // 4, whole)]
 
 
-@pytest.mark.parametrize(("number", "kills", "jobs"), [(0, 9, 1), (1, 8, 1), (2, 3, 2)])
+@pytest.mark.parametrize("scenario", [(0, 9, 1), (1, 8, 1), (2, 3, 2)])  # seed, kills, jobs
 def test_killed_and_resumed_it_ends_with_the_same_bytes(
-    command, reference, same_run, wait_until, number, kills, jobs
+    command, reference, same_run, wait_until, scenario
 ):
+    number, kills, jobs = scenario
     draw = random.Random(number)
     folder = command.place / "runs" / "run"
     journal = folder / FILE
