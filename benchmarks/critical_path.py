@@ -17,8 +17,8 @@ def critical_path(policy: Policy, user: User, world: World) -> int:
     In a round the assistant can reply once the user has spoken and what was due is written, which
     need not wait for each other; the first words of a session stand in the file and take no call.
     Batches are written one after the other, since each is shown the memory that it adds to. A
-    period's questions and probes all wait for the last write and for nothing else, which is one
-    step; the next period waits for them.
+    period's questions and probes wait for its last write and for nothing else, and nothing waits
+    for them: those of the last period are the last step.
 
     Args:
         policy: Whether and when it writes by model calls.
@@ -37,9 +37,7 @@ def critical_path(policy: Policy, user: User, world: World) -> int:
                     ChatMessage(f"{place}.a", "assistant", ""),
                 )
                 due = len(buffer.push(said)) if buffer is not None else 0
-        steps += due + 1
-        due = 0
-    return steps
+    return steps + due + 1
 
 
 def _writes(policy: Policy) -> Buffer | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -71,8 +71,9 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
     """Live one rollout on-policy; a failure is data, never an exception.
 
     Each round waits for the one before, and memory takes note of a round while the user thinks of
-    the next words. The questions and probes of a period are asked side by side. Of calls that fail
-    side by side the first in order counts, and of the others nothing is recorded.
+    the next words. The questions and probes of a period are put together from memory at its end and
+    asked side by side, while the next period is talked through. Of calls that fail side by side the
+    first in order counts, and of the others nothing is recorded.
 
     Args:
         policy: Drives the assistant.
@@ -80,16 +81,13 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
         world: Models, seed and rounds.
         span: How much of it.
     """
-    life = _Life(policy, user, world)
-    try:
-        for period in range(_periods(user, span)):
-            if not span.answers_only:
-                for session in range(len(user.periods[period].sessions)):
-                    life.converse(period, session)
-            life.ask(period, probe=not span.answers_only)
-    except (PolicyFailureError, OutsideFailureError) as error:
-        return life.record(error)
-    return life.record(None)
+
+    def talk(life: _Life, period: int) -> None:
+        for session in range(0 if span.answers_only else len(user.periods[period].sessions)):
+            life.converse(period, session)
+
+    probe = not span.answers_only
+    return _Life(policy, user, world).through(_periods(user, span), talk, probe=probe)
 
 
 def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: World) -> Rollout:
@@ -101,16 +99,13 @@ def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: 
         recorded: Per period, per session, its messages, ids as in ``feedback.records``.
         world: Models and seed.
     """
-    life = _Life(policy, user, world)
-    try:
-        for period, sessions in enumerate(recorded):
-            for session in sessions:
-                for start in range(0, len(session), 2):
-                    life.hear(session[start : start + 2])
-            life.ask(period, probe=True)
-    except (PolicyFailureError, OutsideFailureError) as error:
-        return life.record(error)
-    return life.record(None)
+
+    def hear(life: _Life, period: int) -> None:
+        for session in recorded[period]:
+            for start in range(0, len(session), 2):
+                life.hear(session[start : start + 2])
+
+    return _Life(policy, user, world).through(len(recorded), hear, probe=True)
 
 
 def planned_calls(user: User, world: World, span: Span = Span()) -> int:
@@ -171,17 +166,37 @@ class _Life:
         self._messages += messages
         self._agent.observe(messages)
 
-    def ask(self, period: int, *, probe: bool) -> None:
-        """Ask every question of the period, each with its probe."""
-        with Together(self._world.beside) as together:
-            asked = [
-                self._begin(together, period, number, probe=probe)
-                for number in range(len(self._user.questions))
-            ]
-            for one in asked:
-                self._answers.append(self._answer(one, period))
+    def through(self, periods: int, talk: Callable[[_Life, int], None], *, probe: bool) -> Rollout:
+        """Live through periods, each talked through and then asked about."""
+        try:
+            with Together(self._world.beside) as together:
+                asked: list[_Asked] = []
+                for period in range(periods):
+                    try:
+                        talk(self, period)
+                    except (PolicyFailureError, OutsideFailureError):
+                        self._settle(asked)  # what was asked before counts first
+                        raise
+                    self._settle(asked)
+                    asked = self._ask(together, period, probe=probe)
+                self._settle(asked)
+        except (PolicyFailureError, OutsideFailureError) as error:
+            return self._record(error)
+        return self._record(None)
+
+    def _ask(self, together: Together, period: int, *, probe: bool) -> list[_Asked]:
+        """Begin to ask every question of a period, each with its probe."""
         live_now = (e for e in self._agent.entries if e.retired is None)
         self._memory_tokens.append(sum(count_tokens(f"{e.label}: {e.text}") for e in live_now))
+        return [
+            self._begin(together, period, number, probe=probe)
+            for number in range(len(self._user.questions))
+        ]
+
+    def _settle(self, asked: Sequence[_Asked]) -> None:
+        """Take the answers to what was asked, in order."""
+        for one in asked:
+            self._answers.append(self._answer(one))
 
     def _begin(self, together: Together, period: int, number: int, *, probe: bool) -> _Asked:
         user, seed, lm = self._user, self._world.seed, self._world.lm
@@ -194,23 +209,23 @@ class _Life:
             partial(metered, lm, partial(ask, request=prepared.request, read=read))
         )
         if not probe:
-            return _Asked(number, order, prepared.context, answer)
+            return _Asked(period, number, order, prepared.context, answer)
         probed = self._agent.prepare(probe_query(seed, user, number))
         values = partial(_probe_values, required=question.required)
         values_asked = together.begin(
             partial(metered, lm, partial(ask, request=probed.request, read=values))
         )
-        return _Asked(number, order, prepared.context, answer, probed.context, values_asked)
+        return _Asked(period, number, order, prepared.context, answer, probed.context, values_asked)
 
-    def _answer(self, asked: _Asked, period: int) -> Answer:
+    def _answer(self, asked: _Asked) -> Answer:
         user, question = self._user, self._user.questions[asked.number]
-        state = user.periods[period].state
+        state = user.periods[asked.period].state
         reply = asked.answer.result().counted(self._lm)
         named = reply.value
         chosen = None if isinstance(named, FormatError) else asked.order[named]
         probed = asked.probe.result().counted(self._lm) if asked.probe else None
         return Answer(
-            period=period,
+            period=asked.period,
             question=asked.number,
             choices=len(question.choices),
             right_choice=question.right_choice(state),
@@ -222,7 +237,7 @@ class _Life:
             probe_reply=probed.text if probed else "",
         )
 
-    def record(self, error: Exception | None) -> Rollout:
+    def _record(self, error: Exception | None) -> Rollout:
         """The frozen result."""
         kind: Literal["policy", "outside"] | None = None
         if error is not None:
@@ -248,6 +263,7 @@ _Values = dict[str, str | None]
 class _Asked:
     """A question that was put to the model, and its probe."""
 
+    period: int
     number: int
     order: tuple[int, ...]
     context: Context

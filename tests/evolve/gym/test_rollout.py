@@ -227,7 +227,8 @@ class TestFailure:
         policy = seed_policy("awe").derive(settings={"write_every": 2, "local_window": 0})
         rollout = live(policy, user, World(lm, lm, SEED))
         assert (rollout.failure, rollout.failure_kind) == (str(error), kind)
-        assert lm.requests[-1].task == task
+        talk = [request.task for request in lm.requests if request.task in {"reply", "write"}]
+        assert task in {"answer", "probe"} or talk[-1] == task  # nothing more is said
         assert dict(rollout.usage)[task].calls == 1  # what failed is not counted as answered
         with pytest.raises(ValueError, match="failed rollout has no diagnosis"):
             diagnose(rollout, user.truth())

@@ -113,10 +113,27 @@ def test_memory_is_written_while_the_user_speaks_and_before_the_next_reply(peopl
     with closing(Threads(2)) as threads:
         rollout = live(policy, user, world(scripted(answer), threads))
     assert rollout.failure is None
-    second = over[over.index("probe" if over.index("probe") > over.index("answer") else "answer") :]
-    assert second[1] == "reply"
-    assert sorted(second[2:4]) == ["user", "write"]
-    assert second[4:6] == ["reply", "write"]
+    talk = [task for task in over if task in {"reply", "user", "write"}]
+    assert talk[:3] == ["reply", "write", "reply"]
+    assert sorted(talk[3:5]) == ["user", "write"]
+    assert talk[5:] == ["reply", "write"]
+
+
+def test_questions_are_in_flight_while_the_next_period_is_talked_through(people, scripted):
+    (user,) = people(1, periods=2, questions=1)
+    meeting = threading.Barrier(3, timeout=PATIENCE)
+    asked = itertools.count()
+
+    def answer(request):
+        of_first = request.task in {"answer", "probe"} and next(asked) < 2
+        if of_first or (request.task == "reply" and "2024-01-02" in request.messages[-1].content):
+            meeting.wait()
+        return {"answer": "1", "probe": "{}", "reply": "Yes.", "user": "Well."}[request.task]
+
+    with closing(Threads(2)) as threads:
+        rollout = live(seed_policy("none"), user, world(scripted(answer), threads, (1, 1)))
+    assert rollout.failure is None
+    assert [answer.period for answer in rollout.answers] == [0, 1]
 
 
 ERRORS = {"policy": PolicyFailureError("refused"), "outside": OutsideFailureError("down")}
