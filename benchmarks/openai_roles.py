@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evolve.lm.base import Message, Request, Task
+from evolve.lm.offline_memory import asked
 
 _USER = "You play a user who chats with an assistant."
 _BOUND = "You advise a user. These facts are true of the user now:"
@@ -44,7 +45,7 @@ def _task(messages: tuple[Message, ...]) -> tuple[Task, tuple[Message, ...]]:
     if first.content.startswith(_USER):
         return "user", messages
     for shown in (messages, messages[:-2]):
-        last = shown[-1].content if len(shown) > 1 else ""
+        last = asked(shown) if len(shown) > 1 else ""
         if _REWRITE in last:
             return "rewrite", shown
         if last.startswith(_PROBE):

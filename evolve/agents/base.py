@@ -16,12 +16,14 @@ class Query:
 
     Attributes:
         task: ``"answer"`` (the policy's answer prompt applies) or ``"probe"`` (a fixed prompt).
-        prompt: The whole last message: question, choices and reply format.
+        rules: What holds for every query of its kind: the format of the reply.
+        prompt: What is asked: question and choices, or states and their options.
         search: What a store with retrieval searches for.
         seed: The same for every policy asked the same thing.
     """
 
     task: Literal["answer", "probe"]
+    rules: str
     prompt: str
     search: str
     seed: int

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evolve.agents.base import Prepared, Query
-from evolve.agents.prompts import PROBE_PROMPT, PROBE_PROMPT_NO_STORE, chat, memories_block
+from evolve.agents.prompts import PROBE_PROMPT, PROBE_PROMPT_NO_STORE, chat, memories_block, parted
 from evolve.lm.base import LM, Request
 from evolve.lm.json_text import spoken
 from evolve.seeding import derive
@@ -49,9 +49,9 @@ class Speaker:
         self, message: ChatMessage, turns: Sequence[ChatMessage], entries: tuple[Entry, ...] | None
     ) -> str:
         """Reply within the conversation, thinking aside; no store where ``entries`` is None."""
-        system = _with_memories(self.policy.texts["reply_prompt"], entries)
-        seed = derive(self.seed, "reply", message.id)
-        request = Request("reply", chat(system, turns, message.content), seed, max_tokens=512)
+        fixed, shown = self._words(self.policy.texts["reply_prompt"], entries)
+        prompt = chat(fixed, turns, message.content, shown=shown)
+        request = Request("reply", prompt, derive(self.seed, "reply", message.id), max_tokens=512)
         return spoken(self.lm.complete(request).text)
 
     def prepare(
@@ -62,11 +62,22 @@ class Speaker:
             text = self.policy.texts["answer_prompt"]
         else:
             text = PROBE_PROMPT_NO_STORE if entries is None else PROBE_PROMPT
-        prompt = chat(_with_memories(text, entries), turns, query.prompt)
+        fixed, shown = self._words(text, entries)
+        prompt = chat(f"{fixed}\n\n{query.rules}", turns, query.prompt, shown=shown)
         request = Request(query.task, prompt, query.seed, max_tokens=256)
-        shown = Context(tuple(e.id for e in entries or ()), tuple(turn.id for turn in turns))
-        return Prepared(request, shown)
+        context = Context(tuple(e.id for e in entries or ()), tuple(turn.id for turn in turns))
+        return Prepared(request, context)
 
+    def _words(self, text: str, entries: tuple[Entry, ...] | None) -> tuple[str, str]:
+        """What comes before the turns and what after.
 
-def _with_memories(text: str, entries: tuple[Entry, ...] | None) -> str:
-    return text if entries is None else fill(text, {"memories": memories_block(entries)})
+        Memories that are retrieved differ with every query: their paragraphs come after the turns.
+        Where all are shown, they change only when memory does, and stand where the policy has them.
+        """
+        if entries is None:
+            return text, ""
+        block = {"memories": memories_block(entries)}
+        if "retriever" not in self.policy.settings:
+            return fill(text, block), ""
+        fixed, shown = parted(text)
+        return fill(fixed, block), fill(shown, block)

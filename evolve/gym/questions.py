@@ -11,6 +11,14 @@ from evolve.lm.base import Message, Request
 from evolve.seeding import derive
 
 _BOUND_PROMPT = "You advise a user. These facts are true of the user now:\n"
+_ANSWER_RULES = (
+    'Reply with JSON only, {"answer": N}, where N is the number of the choice that fits the '
+    "present situation of the user best."
+)
+_PROBE_RULES = (
+    'Reply with JSON only, {"name": "option"} with every name that is asked for and one of its '
+    'options in full, or "unknown".'
+)
 
 
 def choice_order(seed: int, user: User, question: int, period: int) -> tuple[int, ...]:
@@ -26,9 +34,8 @@ def choice_order(seed: int, user: User, question: int, period: int) -> tuple[int
 def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> Query:
     """The question as it is put to an agent."""
     asked = user.questions[question]
-    return Query(
-        "answer", _question_text(asked, order), asked.query, _asked_seed(seed, user, question)
-    )
+    said = _question_text(asked, order)
+    return Query("answer", _ANSWER_RULES, said, asked.query, _asked_seed(seed, user, question))
 
 
 def probe_query(seed: int, user: User, question: int) -> Query:
@@ -41,11 +48,10 @@ def probe_query(seed: int, user: User, question: int) -> Query:
     prompt = (
         "Which option is true of the user now, for each of these?\n<states>\n"
         + "\n".join(lines)
-        + '\n</states>\nReply with JSON only, {"name": "option"} with every name above and one of '
-        'its options in full, or "unknown".'
+        + "\n</states>\nReply with JSON only."
     )
     search = " ".join(state.replace("_", " ") for state in required)
-    return Query("probe", prompt, search, _asked_seed(seed, user, question))
+    return Query("probe", _PROBE_RULES, prompt, search, _asked_seed(seed, user, question))
 
 
 def bound_request(
@@ -55,7 +61,7 @@ def bound_request(
     asked = user.questions[question]
     given = dict(zip(asked.required, values, strict=True))
     facts = [f"- {state}: {' '.join(value.split())}" for state, value in given.items()]
-    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + "\n</facts>"
+    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + f"\n</facts>\n\n{_ANSWER_RULES}"
     messages = (Message("system", system), Message("user", _question_text(asked, order)))
     return Request("bound", messages, _asked_seed(seed, user, question), max_tokens=256)
 
@@ -70,6 +76,5 @@ def _question_text(asked: Question, order: Sequence[int]) -> str:
     return (
         f"<question>\n{asked.query}\n</question>\n<choices>\n"
         + "\n".join(" ".join(choice.split()) for choice in choices)
-        + '\n</choices>\nReply with JSON only, {"answer": N}, where N is the number of the choice '
-        "that fits the user's present situation best."
+        + '\n</choices>\nReply with JSON only: {"answer": N}'
     )

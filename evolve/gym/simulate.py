@@ -17,10 +17,8 @@ _PLAY = (
     "You play a user who chats with an assistant. Stay in character, write as people write, one to "
     "three sentences. Go on with the conversation. If the assistant asked about something that one "
     "of your current states answers, tell that state, in passing; otherwise tell none of them.\n"
-)
-_FORMAT = (
     'Reply with JSON only: {"message": "what you say", "told": {"state": "value"}}, where told '
-    "holds the states that your message gives away, {} if none."
+    "holds the states that your message gives away, {} if none.\n"
 )
 
 
@@ -81,7 +79,7 @@ def _prompt(
         Message(
             "user",
             f"Your current states:\n<states>\n{states}\n</states>\n"
-            f"<conversation>\n{talk}\n</conversation>\n{_FORMAT}",
+            f"<conversation>\n{talk}\n</conversation>\nReply with JSON only.",
         ),
     )
 

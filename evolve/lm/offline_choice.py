@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evolve.lm.base import Request
-from evolve.lm.offline_memory import Attended, attend, attend_plain, items_of, newer_wins
+from evolve.lm.offline_memory import Attended, asked, attend, attend_plain, items_of, newer_wins
 from evolve.lm.parse import UNKNOWN
 from evolve.lm.plain import held
 from evolve.lm.reader import clauses, key_of, sentences, the_reader, uniform
@@ -35,12 +35,12 @@ def choose(request: Request, capacity: Capacity) -> str:
     """The JSON reply to an answer, a probe or an upper bound."""
     if request.task == "probe":
         return _probe(request, capacity)
-    last = request.messages[-1].content
-    block, asked = _CHOICES.search(last), _QUESTION.search(last)
+    said = asked(request.messages)
+    block, question = _CHOICES.search(said), _QUESTION.search(said)
     choices = tuple(_CHOICE.findall(block.group(1))) if block else ()
     if not choices:
         return "I see no choices."
-    meaning = _meaning(asked.group(1) if asked else "", choices)
+    meaning = _meaning(question.group(1) if question else "", choices)
     if request.task == "bound":
         scores = _by_facts(request, choices, meaning)
     elif meaning:
@@ -48,7 +48,7 @@ def choose(request: Request, capacity: Capacity) -> str:
         attended = attend(items_of(request), concepts, request, capacity)
         scores = _by_beliefs(_beliefs(attended, concepts, request), meaning)
     else:
-        about = " ".join([asked.group(1) if asked else "", *choices])
+        about = " ".join([question.group(1) if question else "", *choices])
         attended = attend_plain(items_of(request), about, request, capacity)
         scores = _by_likeness([one.item.reading.text for one in attended], choices)
     return json.dumps({"answer": _best(scores, choices, request.seed) + 1})
@@ -62,7 +62,7 @@ def _best(scores: Sequence[float], choices: Sequence[str], seed: int) -> int:
 
 
 def _probe(request: Request, capacity: Capacity) -> str:
-    block = _STATES.search(request.messages[-1].content)
+    block = _STATES.search(asked(request.messages))
     lines = block.group(1).split("\n") if block else []
     items = items_of(request)
     said: dict[str, str] = {}

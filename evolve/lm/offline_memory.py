@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,8 +57,7 @@ class Attended:
 def items_of(request: Request) -> list[Item]:
     """Everything that the prompt shows of the user: memory lines, then turns in context."""
     shown: list[Item] = []
-    system = request.messages[0].content
-    block = _MEMORIES.search(system)
+    block = _MEMORIES.search(told(request))
     if block:
         for line in block.group(1).split("\n"):
             shown += _memory_items(line)
@@ -69,8 +69,29 @@ def items_of(request: Request) -> list[Item]:
 
 
 def newer_wins(request: Request) -> bool:
-    """Whether the instructions, memories aside, say that newer values win."""
-    return _says_newer_wins(_MEMORIES.sub("", request.messages[0].content))
+    """Whether the instructions say that newer values win."""
+    return _says_newer_wins(instructions(request))
+
+
+def instructions(request: Request) -> str:
+    """The prompt's own words, memories aside."""
+    return _MEMORIES.sub("", told(request))
+
+
+def told(request: Request) -> str:
+    """The system message, and the paragraphs with memories at the head of the last one."""
+    return f"{request.messages[0].content}\n\n{_parted(request.messages[-1].content)[0]}"
+
+
+def asked(messages: Sequence[Message]) -> str:
+    """The last message without those paragraphs: what was said or asked."""
+    return _parted(messages[-1].content)[1]
+
+
+def _parted(last: str) -> tuple[str, str]:
+    paragraphs = last.split("\n\n")
+    shown = list(takewhile(lambda paragraph: "<memories>\n" in paragraph, paragraphs))
+    return "\n\n".join(shown), "\n\n".join(paragraphs[len(shown) :])
 
 
 @lru_cache(maxsize=4096)

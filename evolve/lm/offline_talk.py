@@ -9,11 +9,10 @@ from functools import lru_cache
 
 from evolve.lm.base import Request
 from evolve.lm.lexicon import is_cjk
-from evolve.lm.offline_memory import items_of
+from evolve.lm.offline_memory import asked, instructions, items_of
 from evolve.lm.reader import key_of, sentences, the_reader, uniform
 from evolve.lm.vectors import vectors
 
-_BLOCKS = re.compile(r"<(memories)>.*?</\1>", re.DOTALL)
 _ASK = re.compile(
     r"\bask(?:s|ing)?\b(?:[^.\n:]*?\b(?:about|for|after)\b|[^.\n:]*:)?([^.\n]*)", re.I
 )
@@ -35,10 +34,10 @@ _REMARKS_ZH = ("可以先从一件小事开始，试一个星期再调整。", "
 
 def reply(request: Request) -> str:
     """A short remark, and a question about the first topic to be asked that is not yet known."""
-    last = request.messages[-1].content
+    last = asked(request.messages)
     remarks = _REMARKS_ZH if is_cjk(last) else _REMARKS
     said = remarks[int(uniform(request.seed, key_of(last)) * len(remarks))]
-    topics = _topics(_BLOCKS.sub("", request.messages[0].content))
+    topics = _topics(instructions(request))
     known = {item.reading.concept for item in items_of(request)}
     open_topics = [t for t in topics if (the_reader().named(t) or t) not in known]
     if not open_topics:

@@ -15,8 +15,8 @@ from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import ARCHITECTURES
 
 WRITERS = ("awe", "awi")
-ANSWER = Query("answer", "Which of 1. word1 2. milk?", "word1 or milk", 5)
-PROBE = Query("probe", "Which is true of word2?", "word2", 6)
+ANSWER = Query("answer", "Reply so.", "Which of 1. word1 2. milk?", "word1 or milk", 5)
+PROBE = Query("probe", "Reply so.", "Which is true of word2?", "word2", 6)
 MESSAGE = ChatMessage("8.0.0.u", "user", "What about word1?")
 
 
@@ -138,13 +138,20 @@ class TestAgentContract:
             request = prepared.request
             assert (request.task, request.seed) == (query.task, query.seed)
             system, *turns, last = request.messages
-            assert (system.role, last.role, last.content) == ("system", "user", query.prompt)
+            assert (system.role, last.role) == ("system", "user")
+            assert system.content.endswith(f"\n\n{query.rules}")
+            memory, _, asked = last.content.rpartition("\n\n")
+            assert asked == query.prompt
+            assert bool(memory) == (architecture in {"rag", "awe"})  # those that retrieve
             shown = [messages[i] for i in prepared.context.messages]
             assert [(t.role, t.content) for t in turns] == [(m.role, m.content) for m in shown]
             live = {e.id: e for e in agent.entries if e.retired is None}
             for entry in agent.entries:
-                assert (entry.text in system.content) == (entry.id in prepared.context.entries)
-            places = [system.content.index(live[i].text) for i in prepared.context.entries]
+                seen = entry.text in (memory or system.content)
+                assert seen == (entry.id in prepared.context.entries)
+            places = [
+                (memory or system.content).index(live[i].text) for i in prepared.context.entries
+            ]
             assert places == sorted(places)
 
     def test_thinking_is_not_said(self, architecture, agent_of, scripted):

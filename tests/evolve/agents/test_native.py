@@ -7,7 +7,7 @@ from evolve.agents.base import Query
 from evolve.lm.base import count_tokens
 from feedback.records import ChatMessage
 
-QUERY = Query("answer", "?", "?", 1)
+QUERY = Query("answer", "Reply so.", "?", "?", 1)
 
 
 def shown(agent):

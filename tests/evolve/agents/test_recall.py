@@ -54,6 +54,6 @@ def test_the_settings_of_the_policy_apply(architecture, agent_of, scripted, talk
         architecture, scripted(writes), write_every=2, local_window=0, top_k=3, retriever="ngram"
     )
     agent.observe(talk(8))
-    context = agent.prepare(Query("answer", "?", "the word5", 1)).context
+    context = agent.prepare(Query("answer", "Reply so.", "?", "the word5", 1)).context
     assert len(context.entries) == 3
     assert any("word5" in agent.entries[i].text for i in context.entries)

@@ -45,7 +45,9 @@ def test_each_is_asked_once_in_the_answers_own_order(people, scripted):
         for p in range(40)
         for q in range(2)
     }
-    asked = [r.messages[-1].content + r.messages[0].content.split(": ")[-1][0] for r in lm.requests]
+    asked = [
+        r.messages[-1].content + r.messages[0].content.split("drink: ")[1][0] for r in lm.requests
+    ]
     assert sorted(asked) == sorted(wanted)
     assert len(bounds) == 80 > len(asked)
     assert {r.task for r in lm.requests} == {"bound"}
