@@ -15,6 +15,9 @@ _THINKING = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _MARK = re.compile(r"\\.|[{}\"']", re.DOTALL)
 _AFTER_STRING = re.compile(r"\s*[,:}\]]")
 _BEFORE_STRING = "{[,:"
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_FORM = re.compile(r"[\s{}\[\]:,\"'“”\\]+")  # all that a repair may add or leave out
 
 
 class FormatError(ValueError):
@@ -56,10 +59,12 @@ def objects_in(reply: str) -> list[dict[str, object]]:
     A reply that is JSON counts as it is, so a list holds no object, whatever is in it. Otherwise
     objects are looked for in what it says, fenced or inside prose, and repaired: single quotes, a
     trailing comma, bare keys, line breaks in strings, quotation marks inside strings. Braces around
-    something else are no object.
+    something else are no object. Of a key's values the last counts, as in all JSON.
 
     Raises:
-        FormatError: An object is cut off, stands in a list, or needs repair in a long reply.
+        FormatError: An object is cut off, stands in a list, needs repair in a long reply, or would
+            lose more by it than white space, quotation marks, commas, colons and brackets, such as
+            a sign, a comment or one of a key's values.
     """
     said = spoken(reply)
     for text in (reply, said):  # in this order: a value may speak of <think>
@@ -131,9 +136,24 @@ def _repaired(span: str) -> object:
     from json_repair import repair_json
 
     try:
-        return repair_json(span, return_objects=True, skip_json_loads=True)
+        found = repair_json(span, return_objects=True, skip_json_loads=True)
+        found = json.loads(json.dumps(found))  # joins the halves of escaped pairs
+        kept = _bare(json.dumps(found, ensure_ascii=False)) == _bare(span)
     except Exception:  # what a repair raises on what is no JSON is its own affair
         return None
+    if isinstance(found, dict) and found and not kept:  # such as the minus of −1, or the 2 of 1 | 2
+        raise FormatError("the JSON object has a part that cannot be read")
+    return found
+
+
+def _bare(text: str) -> str:
+    """The keys and values of a JSON text, run together without the form around them."""
+    bare = _FORM.sub("", _ESCAPE.sub(_unescaped, text)).casefold()
+    return bare.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
 
 
 def _not_repaired(span: str) -> object:

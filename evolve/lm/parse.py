@@ -38,7 +38,8 @@ def parse_choice(reply: str, choices: Sequence[str]) -> int:
 
     Raises:
         FormatError: Nothing of the kind, null, true, a list, an object, a number outside
-            1 … len(choices), a text that two choices share, or several answers that differ.
+            1 … len(choices), a text that two choices share, several answers that differ, or JSON
+            that repair would take a sign or a word from.
     """
     found = objects_in(reply)
     given = [one["answer"] for one in found if "answer" in one]
@@ -71,9 +72,10 @@ def parse_write(reply: str) -> dict[str, str]:
 
     Raises:
         FormatError: Whatever else there is, the whole of it: no object, a list, null or a string; a
-            truncated object; several objects that differ; a value that is no string, such as a
-            number, null, a list or an object; an empty label or value; one over 8,000 bytes; half
-            of a surrogate pair.
+            truncated object; several objects that differ; one that repair would take words from, or
+            that needs repair in a reply of over 8,000 characters; a value that is no string, such
+            as a number, null, a list or an object; an empty label or value; one over 8,000 bytes;
+            half of a surrogate pair.
     """
     found = objects_in(reply)
     if not found:
@@ -118,7 +120,8 @@ def _whole(reply: str) -> object:
     """A reply without an object, as the value or the words that it is."""
     text = spoken(reply)
     if text.startswith("```") and text.endswith("```"):
-        text = text.strip("`").removeprefix("json").strip()
+        text = text.strip("`")
+        text = (text[4:] if text[:4].lower() == "json" else text).strip()
     if not text:
         raise FormatError("the reply is empty" if not reply.strip() else "the reply only thinks")
     value = json_value(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from evolve.lm.base import LM
 from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError, Verdict
 from evolve.seeding import derive
 from policies.errors import RejectedTextError
-from policies.placeholders import names
+from policies.placeholders import fill, names
 from policies.policy import Policy
 from policies.text_rules import RewriteRules, check_rewrite
 from policies.words import count_tokens
@@ -19,6 +20,7 @@ from policies.words import count_tokens
 MERGE_SHARE = 1 / 6  # of proposals, once two other versions exist
 _MOST_BYTES = 8000  # what policies.text_rules allows: 2,000 tokens, and twice the parent
 _MOST_GROWTH = 2
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+\S", re.MULTILINE)
 
 _PURPOSES = {
     "memory_types": (
@@ -47,6 +49,10 @@ class RewriteProposer:
     alone, without new settings, got beyond the minibatch: (1 + passed) / (2 + scored). One whose
     last rewrite was turned down unscored (a rule broken, or nothing new) is passed over until a
     candidate is scored, as long as the policy has another text.
+
+    Beside the rules, a new text is rejected that is a list or an object of JSON, that has braces
+    which only look like a placeholder, or that has lost what replies are read by: the words and the
+    braces that ask for a JSON object, or all bullets of the list of types.
 
     Args:
         lm: The rewriter, through a dspy engine.
@@ -138,6 +144,8 @@ class RewriteProposer:
             new = _with_ends_of(old, ask(self._lm, derive(context.seed, operator), program))
             _check_is_text(new)
             check_rewrite(old, new, self._rules)
+            _check_braces(old, new or "")
+            _check_task(name, old, new or "")
         except RejectedTextError as error:
             texts = {} if new is None else {name: new}
             raise RejectedRewriteError(str(error), Proposal(operator, texts)) from error
@@ -214,6 +222,7 @@ def _rules(text: str) -> str:
             f"- Keep each of the placeholders {kept}, and add no others."
             if kept
             else "- Use no placeholders in double braces.",
+            *(["- Keep asking for a JSON object, and showing one."] if _form(text) else []),
             f"- At most {room} characters, a Chinese or Japanese one counted as three.",
             "- Write in the language of the current text.",
             "- Name types of information, never the value that some user has.",
@@ -237,3 +246,32 @@ def _check_is_text(new: str | None) -> None:
     as_object = bare.startswith("{") and not bare.startswith("{{") and bare.endswith("}")
     if as_object or (bare.startswith("[") and bare.endswith("]")):
         raise RejectedTextError("the rewrite is a list or an object, not text")
+
+
+def _check_braces(old: str, new: str) -> None:
+    """Refuse braces that look like a placeholder where nothing will be filled in."""
+    singles = (rf"{{\s*{name}\s*}}" for name in names(old))
+    odd = re.compile("|".join((r"{{[^{}\n]*}*", *singles)))
+    known = odd.findall(_unfilled(old))
+    for found in odd.findall(_unfilled(new)):
+        if found not in known:
+            raise RejectedTextError(f"the rewrite has {found[:40]!r}, which is no placeholder")
+
+
+def _check_task(name: str, old: str, new: str) -> None:
+    """Refuse texts that no longer ask for what replies are read by: an object, labels in a list."""
+    if _form(old) - _form(new):
+        raise RejectedTextError("the rewrite no longer asks for a JSON object, or shows none")
+    if name == "memory_types" and _BULLET.search(old) and not _BULLET.search(new):
+        raise RejectedTextError("the rewrite has no bullets, which facts are kept under")
+
+
+def _form(text: str) -> set[str]:
+    """What in a text asks for a JSON object: the word, and braces that show one."""
+    own = _unfilled(text).casefold()
+    return {sign for sign in ("json", "{") if sign in own} if "json" in own else set()
+
+
+def _unfilled(text: str) -> str:
+    """A text without its placeholders."""
+    return fill(text, dict.fromkeys(names(text), ""))

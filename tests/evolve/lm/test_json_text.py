@@ -65,6 +65,27 @@ def test_objects_that_are_cut_off_or_listed(reply):
         objects_in(reply)
 
 
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        ("{'a': 'b — 5%', }", True),
+        (r"{'a': 'x\ty \\ \u00e9\'', b: 2.5}", True),
+        ("{“a”: “b”}", True),
+        ("{'a': −1}", False),
+        ("{'a': 1 2}", False),
+        ("{'a': 'b', 'c'}", False),
+        ("{'a': 1 /* c */}", False),
+        ("{'a': 'b', 'a': 'c'}", False),
+    ],
+)
+def test_a_repair_leaves_nothing_out(found, kept):
+    if kept:
+        assert len(objects_in(f"So: {found}.")) == 1
+    else:
+        with pytest.raises(FormatError, match="a part that cannot be read"):
+            objects_in(f"So: {found}.")
+
+
 def test_long_replies_are_searched_but_not_repaired():
     prose = "word " * 10_000
     assert objects_in(prose + '{"a": "b"}' + prose) == [{"a": "b"}]

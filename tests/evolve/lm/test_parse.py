@@ -53,7 +53,7 @@ class TestChoice:
             "2",
             "2.",
             " 2.0 ",
-            "２",
+            *("２", "②", "（2）"),
             '"2"',
             "#2",
             "B",
@@ -61,6 +61,8 @@ class TestChoice:
             "Answer: 2",
             "answer B",
             "```\n2\n```",
+            "```JSON\n2\n```",
+            '```json\n```json\n{"answer": 2}\n```\n```',
             "Coffee, near the cat.",
             "coffee,  near the\ncat",
             '"Coffee, near the cat."',
@@ -114,6 +116,12 @@ class TestChoice:
             '<think>It is {"answer": 2}',
             "<think>2</think>",
             '{"answer": 2}</think>',
+            *('{"answer": −1}', '{"answer": –2}', '{"answer": 1２}', '{"answer": 1 | 2}'),
+            *('{"answer": 1 or 2}', '{"answer": 1, 2}', '{"answer": "1", "2"}', '{"answer": !2}'),
+            '{"answer": 1, {"answer": 2}}',
+            "{'answer': 1, 'answer': 2}",
+            *('｛"answer": 2｝', "【2】", '{"answer": "٢"}', "٢", "二"),
+            *("A" * 100_000, '{"answer": "' + "2" * 100_000 + '"}'),
             "Tea, near the cat. Coffee, near the cat.",
         ],
     )
@@ -126,6 +134,8 @@ class TestChoice:
         assert parse_choice('{"answer": "2"}', ("2", "3")) == 1
         assert parse_choice('{"answer": 2}', ("2", "3")) == 1
         assert parse_choice('{"answer": "20"}', ("10", "20")) == 1
+        with pytest.raises(FormatError):
+            parse_choice('{"answer": 20}', ("10", "20"))
 
     def test_a_text_that_two_choices_share_names_neither(self):
         with pytest.raises(FormatError):
@@ -158,6 +168,8 @@ class TestWrite:
             ('Noted.\n{"diet": "vegan"}\nAnything else?', {"diet": "vegan"}),
             ('{"diet": "vegan"} … {"diet": "vegan"}', {"diet": "vegan"}),
             ("{'diet': 'the user's tea', }", {"diet": "the user's tea'"}),
+            ('{"diet": "\\ud83c\\udf75",}', {"diet": "🍵"}),
+            ('{"diet": "meat", "diet": "vegan"}', {"diet": "vegan"}),
             ('{"diet": "says "never" to meat"}', {"diet": 'says "never" to meat'}),
             ('{" diet ": "  vegan\\n"}', {"diet": "vegan"}),
             ('{"diet\\n style": "a\\n b {c} }"}', {"diet style": "a\n b {c} }"}),
@@ -195,6 +207,9 @@ class TestWrite:
             ('{"diet": "veg}", "pet": "c', "cut off"),
             ('{"a": {"diet": "vegan"}, "pet": "c', "cut off"),
             ('{"diet": "vegan"}\n{"pet": "cat"}', "several"),
+            ('{"diet": "vegan", "tea"}', "cannot be read"),
+            ('{"label": "value", ...}', "cannot be read"),
+            ("{'diet': 'meat', 'diet': 'vegan'}", "cannot be read"),
             ('{"diet": {"is": "vegan"}}', "not a string"),
             ('{"diet": ["vegan"]}', "not a string"),
             ('{"diet": null}', "not a string"),

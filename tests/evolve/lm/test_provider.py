@@ -65,6 +65,20 @@ def test_a_request_is_sent_as_it_is_with_the_key_of_the_environment() -> None:
     assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (7, 2, False)
 
 
+@pytest.mark.parametrize(
+    ("told", "version"),
+    [
+        ({}, "test-1-2024"),
+        ({"system_fingerprint": "fp_1"}, "test-1-2024 fp_1"),
+        ({"model": ..., "system_fingerprint": "fp_1"}, "fp_1"),
+        ({"model": ...}, ""),
+        ({"model": None}, ""),
+    ],
+)
+def test_the_version_is_what_the_provider_tells_and_nothing_else(told: dict, version: str) -> None:
+    assert asked(says(**told))[0].version == version
+
+
 def test_samples_differ_by_their_seed() -> None:
     _, body, _ = asked(says(), Request("rewrite", REQUEST.messages, 2**40 + 5, 64, 1.0))
     assert (body["seed"], body["temperature"], body["max_tokens"]) == (5, 1.0, 64)

@@ -11,7 +11,8 @@ from policies.errors import OutsideFailureError, RejectedTextError
 from policies.policy import Policy, seed_policy
 
 AWE = seed_policy("awe")
-ONLY = {"memory_types": {"memory_types": 1.0}, "reply_prompt": {"reply_prompt": 1.0}}
+ONLY = {name: {name: 1.0} for name in AWE.texts}
+ASK = "Answer with one JSON object, or {}.\n{{memory_types}}\n{{memories}}\n{{conversation}}"
 
 
 def reply(text: str) -> str:
@@ -77,6 +78,20 @@ def test_asks_with_purpose_rules_text_and_feedback(scripted, rules, context_for)
             "copies 'the seven little boats should i'",
         ),
         ([reply("- tea\n" * 1500)], "memory_types", "more than 2000"),
+        ([reply("- tea\n" * 300)], "memory_types", "more than twice the"),
+        (
+            [reply("请记下用户告诉你的重要事情，以及他们的计划。\n{{memories}}")],
+            "reply_prompt",
+            "mostly Chinese and its parent Latin",
+        ),
+        ([reply("Be kind.\n{memories}")], "reply_prompt", "drops the placeholder {{memories}}"),
+        ([reply("{{memories}} {memories}")], "reply_prompt", "has '{memories}', which is no"),
+        ([reply("{{memories}} {{ mood }}")], "reply_prompt", "has '{{ mood }}', which is no"),
+        ([reply("{{memories}} {{mood")], "reply_prompt", "has '{{mood', which is no"),
+        ([reply("Write down what the user likes.")], "memory_types", "has no bullets"),
+        ([reply(ASK.replace("JSON", "plain"))], "write_prompt", "no longer asks for a JSON object"),
+        ([reply(ASK.replace("{}", ""))], "write_prompt", "no longer asks for a JSON object"),
+        ([reply(ASK.replace("{}", "{{}}"))], "write_prompt", "has '{{}}', which is no placeholder"),
     ],
 )
 def test_rejects_with_the_reason_and_what_was_proposed(propose, replies, part, reason) -> None:
@@ -96,6 +111,32 @@ def test_a_rejected_text_is_kept_with_its_reason(propose) -> None:
 def test_takes_json_from_models_that_answer_in_it(propose) -> None:
     made = propose("Here you go!", '{"new_text": "- tea\\n- milk"}')
     assert made.texts == {"memory_types": "- tea\n- milk\n"}
+
+
+def test_takes_a_text_that_asks_for_the_same_in_other_words(propose) -> None:
+    assert propose(reply(ASK), part="write_prompt").texts == {"write_prompt": ASK + "\n"}
+
+
+@pytest.mark.parametrize("odd", ["{memories}", "{{ mood }}"])
+def test_braces_of_the_parent_may_stay_and_bullets_of_a_prompt_may_go(
+    scripted, rules, context_for, odd
+) -> None:
+    parent = AWE.derive({"reply_prompt": f"- Be kind, as in {odd}.\n{{{{memories}}}}"})
+    new = f"Be kind and brief, as in {odd}.\n{{{{memories}}}}"
+    context = context_for(parent, mass=ONLY["reply_prompt"])
+    made = RewriteProposer(scripted([reply(new)]), rules).propose(context)
+    assert made.texts == {"reply_prompt": new}
+
+
+def test_only_a_text_with_a_form_is_told_to_keep_it(scripted, rules, context_for) -> None:
+    told = set()
+    for part, mass in ONLY.items():
+        lm = scripted([OutsideFailureError("down")])
+        with pytest.raises(OutsideFailureError):
+            RewriteProposer(lm, rules).propose(context_for(AWE, mass=mass))
+        if "- Keep asking for a JSON object" in lm.requests[0].messages[-1].content:
+            told.add(part)
+    assert told == {"write_prompt"}
 
 
 def test_a_models_failure_is_no_rejection(propose) -> None:
