@@ -1,7 +1,8 @@
 """A server on loopback that speaks OpenAI's chat API and plays every role with the offline model.
 
 Role and seed are read from the request itself, so the same prompt always gets the same reply, and a
-run against the server gives what the offline model gives without it. Latency and faults are set::
+run against the server gives what the offline model gives without it, but for guesses where the
+client sends no seed of its own (at temperature 0 it sends 0). Latency and faults are set::
 
     with OpenAIServer(latency=0.2, faults=Faults(rate_limit=0.05), key="sk-test") as server:
         print(server.base_url)

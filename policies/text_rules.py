@@ -3,7 +3,8 @@
 A rewrite is rejected, and never repaired, if it
 
 - is null, empty or the same as its parent but for white space;
-- drops or invents a placeholder;
+- drops or invents a placeholder, or has braces that only look like one;
+- no longer asks for a JSON object, which its parent does, or shows none;
 - is longer than 2,000 tokens (UTF-8 bytes / 4) or twice its parent;
 - is written mostly in another script or language than its parent (see ``policies.languages``);
 - holds a value of the schema that its parent does not hold. Values are compared as whole words,
@@ -26,6 +27,7 @@ from typing import Self
 from policies.errors import RejectedTextError
 from policies.languages import latin_language, script
 from policies.placeholders import names
+from policies.text_form import check_form
 from policies.words import Phrases, count_tokens, occurrences, phrases, runs, weight, words
 
 _MOST_TOKENS = 2000
@@ -99,6 +101,7 @@ def check_rewrite(parent_text: str, new_text: str | None, rules: RewriteRules) -
     if new_text.split() == parent_text.split():
         raise RejectedTextError("the rewrite is the same as its parent")
     _check_placeholders(parent_text, new_text)
+    check_form(parent_text, new_text)
     _check_length(parent_text, new_text)
     parent, new = words(parent_text), words(new_text)
     _check_language(_own_words(parent, rules), _own_words(new, rules))

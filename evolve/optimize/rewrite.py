@@ -12,8 +12,9 @@ from evolve.lm.base import LM
 from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError, Verdict
 from evolve.seeding import derive
 from policies.errors import RejectedTextError
-from policies.placeholders import fill, names
+from policies.placeholders import names
 from policies.policy import Policy
+from policies.text_form import form_of
 from policies.text_rules import RewriteRules, check_rewrite
 from policies.words import count_tokens
 
@@ -50,9 +51,8 @@ class RewriteProposer:
     last rewrite was turned down unscored (a rule broken, or nothing new) is passed over until a
     candidate is scored, as long as the policy has another text.
 
-    Beside the rules, a new text is rejected that is a list or an object of JSON, that has braces
-    which only look like a placeholder, or that has lost what replies are read by: the words and the
-    braces that ask for a JSON object, or all bullets of the list of types.
+    Beside the rules, a new text is rejected that is a list or an object of JSON, and a list of
+    types that has lost its bullets.
 
     Args:
         lm: The rewriter, through a dspy engine.
@@ -144,8 +144,7 @@ class RewriteProposer:
             new = _with_ends_of(old, ask(self._lm, derive(context.seed, operator), program))
             _check_is_text(new)
             check_rewrite(old, new, self._rules)
-            _check_braces(old, new or "")
-            _check_task(name, old, new or "")
+            _check_bullets(name, old, new or "")
         except RejectedTextError as error:
             texts = {} if new is None else {name: new}
             raise RejectedRewriteError(str(error), Proposal(operator, texts)) from error
@@ -222,7 +221,7 @@ def _rules(text: str) -> str:
             f"- Keep each of the placeholders {kept}, and add no others."
             if kept
             else "- Use no placeholders in double braces.",
-            *(["- Keep asking for a JSON object, and showing one."] if _form(text) else []),
+            *(["- Keep asking for a JSON object, and showing one."] if form_of(text) else []),
             f"- At most {room} characters, a Chinese or Japanese one counted as three.",
             "- Write in the language of the current text.",
             "- Name types of information, never the value that some user has.",
@@ -248,30 +247,7 @@ def _check_is_text(new: str | None) -> None:
         raise RejectedTextError("the rewrite is a list or an object, not text")
 
 
-def _check_braces(old: str, new: str) -> None:
-    """Refuse braces that look like a placeholder where nothing will be filled in."""
-    singles = (rf"{{\s*{name}\s*}}" for name in names(old))
-    odd = re.compile("|".join((r"{{[^{}\n]*}*", *singles)))
-    known = odd.findall(_unfilled(old))
-    for found in odd.findall(_unfilled(new)):
-        if found not in known:
-            raise RejectedTextError(f"the rewrite has {found[:40]!r}, which is no placeholder")
-
-
-def _check_task(name: str, old: str, new: str) -> None:
-    """Refuse texts that no longer ask for what replies are read by: an object, labels in a list."""
-    if _form(old) - _form(new):
-        raise RejectedTextError("the rewrite no longer asks for a JSON object, or shows none")
+def _check_bullets(name: str, old: str, new: str) -> None:
+    """Refuse a list of types without the bullets that facts are kept under."""
     if name == "memory_types" and _BULLET.search(old) and not _BULLET.search(new):
         raise RejectedTextError("the rewrite has no bullets, which facts are kept under")
-
-
-def _form(text: str) -> set[str]:
-    """What in a text asks for a JSON object: the word, and braces that show one."""
-    own = _unfilled(text).casefold()
-    return {sign for sign in ("json", "{") if sign in own} if "json" in own else set()
-
-
-def _unfilled(text: str) -> str:
-    """A text without its placeholders."""
-    return fill(text, dict.fromkeys(names(text), ""))
