@@ -9,9 +9,10 @@ import pytest
 
 from evolve.lm.offline import OfflineLM
 from evolve.optimize.base import Proposer, RejectedRewriteError, Verdict
+from evolve.optimize.joint import JointProposer
 from evolve.optimize.rewrite import RewriteProposer
 from evolve.optimize.search import SearchProposer
-from evolve.optimize.strategy import JointProposer, make_proposer
+from evolve.optimize.strategy import make_proposer
 from policies.policy import ARCHITECTURES, Policy, make_policy, seed_policy
 
 PROPOSERS: dict[str, Callable[..., Proposer]] = {

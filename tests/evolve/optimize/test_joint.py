@@ -8,7 +8,8 @@ import pytest
 
 from evolve.lm.offline import OfflineLM
 from evolve.optimize.base import RejectedRewriteError
-from evolve.optimize.strategy import JOINT_SHARE, TEXT_SHARE, JointProposer, make_proposer
+from evolve.optimize.joint import JOINT_SHARE, TEXT_SHARE, JointProposer
+from evolve.optimize.strategy import make_proposer
 from policies.errors import ConfigError
 from policies.policy import seed_policy
 
