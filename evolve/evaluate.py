@@ -17,6 +17,7 @@ from evolve.gym.users import User
 from evolve.journal import Journal
 from evolve.lm.meter import add_usage
 from evolve.money import paid
+from evolve.offpolicy import Replayed, ReplayTask
 from evolve.workers import BoundTask, LiveTask, Result, Workers, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis, Rollout, Usage
@@ -55,6 +56,16 @@ class Job:
         return self.policy.id, self.user.id, self.span.periods, self.span.answers_only
 
     @property
+    def life(self) -> tuple[str, ...]:
+        """What makes two rollouts the same but for their answers; of answers alone nothing does."""
+        if self.span.answers_only:
+            return (*map(str, self.key),)
+        policy = self.policy
+        texts = (text for name, text in policy.texts.items() if name != "answer_prompt")
+        settings = (f"{name}={value!r}" for name, value in sorted(policy.settings.items()))
+        return policy.architecture, self.user.id, str(self.span.periods), *texts, *settings
+
+    @property
     def name(self) -> str:
         """The key as the journal writes it."""
         periods = "" if self.span.periods is None else f":{self.span.periods}"
@@ -91,13 +102,14 @@ class Evaluator:
     _failed: int = 0
     _lived: Fraction = Fraction(0)
     _known: dict[Key, Scored] = field(default_factory=dict)
+    _lives: set[tuple[str, ...]] = field(default_factory=set)
     _bounds: Bounds = field(default_factory=dict)
     _bounded: set[str] = field(default_factory=set)
 
     def cost(self, jobs: Iterable[Job]) -> Fraction:
         """What the jobs that are not yet known would be charged, in rollouts."""
-        world = self.spec.build()
-        return sum((share(job.user, world, job.span) for job in self._new(jobs)), start=Fraction(0))
+        charges = self._charges(self._new(jobs))
+        return sum(charges.values(), start=Fraction(0))
 
     def score(self, jobs: Sequence[Job]) -> list[Scored]:
         """Score jobs in order; only new ones are charged.
@@ -111,7 +123,8 @@ class Evaluator:
         new = self._new(jobs)
         if new:
             self._stop_if_asked()
-            cost = self.cost(new)
+            charges = self._charges(new)
+            cost = sum(charges.values(), start=Fraction(0))
             self.ledger.reserve(cost)
             names = [job.name for job in new]
             # Journaled before the first call, so that a kill in between charges it once.
@@ -119,9 +132,33 @@ class Evaluator:
             tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in new]
             done = self._done("rollout", names, tasks, self._data)
             for data, job in zip(done, new, strict=False):
-                self._take(job, from_data(Rollout, data))
+                self._take(job, from_data(Rollout, data), charges[job.key])
             self._stop_if_asked()
         return [self._known[job.key] for job in jobs]
+
+    def replay(self, tasks: Sequence[ReplayTask]) -> list[Replayed]:
+        """Hear policies off-policy, in order; each is charged its share of a rollout.
+
+        Raises:
+            BudgetExhaustedError: Together they cost more than is left; none was heard.
+            RunStoppedError: The run was asked to stop.
+        """
+        if not tasks:
+            return []
+        self._stop_if_asked()
+        cost = sum((task.cost for task in tasks), start=Fraction(0))
+        self.ledger.reserve(cost)
+        names = [task.name for task in tasks]
+        self.journal.once("reserve", names[0], lambda: {"jobs": names, "cost": str(cost)})
+        heard = []
+        done = self._done("replay", names, tasks, lambda rollout: to_data(Replayed.of(rollout)))
+        for data, task in zip(done, tasks, strict=False):
+            heard.append(from_data(Replayed, data))
+            self.usage = add_usage(self.usage, heard[-1].usage)
+            self._lived += task.cost
+            self.progress(float(self._lived))
+        self._stop_if_asked()
+        return heard
 
     def known(
         self, policy: Policy, users: Iterable[User], span: Callable[[User], Span]
@@ -156,6 +193,20 @@ class Evaluator:
             self.bound_usage = add_usage(self.bound_usage, _usage_of(data["usage"]))
         self._stop_if_asked()
         return self._bounds
+
+    def _charges(self, new: Sequence[Job]) -> dict[Key, Fraction]:
+        """What new jobs are charged.
+
+        Two policies that differ in the answer prompt alone live the same life, of which only the
+        answers are new: the request cache answers all other calls of the second.
+        """
+        world, lives, charges = self.spec.build(), set(self._lives), dict[Key, Fraction]()
+        for job in new:
+            same = job.life in lives
+            span = Span(job.span.periods, answers_only=True) if same else job.span
+            charges[job.key] = share(job.user, world, span)
+            lives.add(job.life)
+        return charges
 
     def _new(self, jobs: Iterable[Job]) -> list[Job]:
         unique = {job.key: job for job in jobs}
@@ -199,14 +250,16 @@ class Evaluator:
             )
         return to_data(rollout)
 
-    def _take(self, job: Job, rollout: Rollout) -> None:
+    def _take(self, job: Job, rollout: Rollout, charge: Fraction) -> None:
         failed = rollout.failure is not None
         self._failed += rollout.failure_kind == "outside"
         diagnoses = () if failed else diagnose(rollout, job.user.truth())
         self._known[job.key] = Scored(rollout, diagnoses)
         self.usage = add_usage(self.usage, rollout.usage)
         self.rollouts += 1
-        self._lived += share(job.user, self.spec.build(), job.span)
+        self._lived += charge
+        if not failed:
+            self._lives.add(job.life)
         self.progress(float(self._lived))
 
 

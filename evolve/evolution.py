@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 
 from evolve.display import Display, Standing
 from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field
 from evolve.folder import RunFolder
-from evolve.gym.rollout import share
-from evolve.gym.users import User
+from evolve.minibatch import Lived, Minibatch
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.plan import Plan
 from evolve.proposals import Proposals
+from evolve.screening import PROPOSED, Screen, ScreenSummary
 from evolve.seeding import derive
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
@@ -24,8 +23,21 @@ from feedback.scores import score
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
 
-PER_GENERATION = 2  # candidates proposed side by side from one parent
+PER_GENERATION = 2  # candidates of one parent that go on-policy side by side
 FREE_IN_A_ROW = 12  # proposals that cost nothing before the run ends: its proposer repeats itself
+
+
+@dataclass(frozen=True, slots=True)
+class Thrift:
+    """What a run saves on candidates.
+
+    Attributes:
+        racing: Whether the minibatch stops those without a chance half-way.
+        screening: Whether candidates are heard off-policy first, as long as that predicts.
+    """
+
+    racing: bool = True
+    screening: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +53,7 @@ class Setup:
         display: What the watcher sees.
         seed: Of the run.
         environment: Digest of the environment file.
+        thrift: What is saved on candidates.
     """
 
     evaluator: Evaluator
@@ -51,6 +64,7 @@ class Setup:
     display: Display
     seed: int
     environment: str
+    thrift: Thrift = Thrift()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +101,18 @@ class Evolution:
         self.reason = ""
         self._setup = setup
         self._trials = Trials(setup.evaluator, setup.field, setup.plan)
+        thrift = setup.thrift
+        self._minibatch = Minibatch(setup.evaluator, setup.field, racing=thrift.racing)
+        self._screen = Screen(setup.evaluator, setup.field, used=thrift.screening)
         self._seen = {version.policy.id for version in archive.versions}
         self._generation = 0
         self._free = 0
         self._written = ""
+
+    @property
+    def screen(self) -> ScreenSummary:
+        """How candidates were screened, in numbers."""
+        return self._screen.summary()
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -110,61 +132,58 @@ class Evolution:
     def _one_generation(self) -> None:
         setup, parent = self._setup, self.archive.best().policy
         block = setup.field.minibatch(len(self.archive.versions) - 1)
-        of_parent = setup.evaluator.score(self._jobs([parent], block))
-        if self._minibatch_cost(block) > setup.evaluator.ledger.left:
+        jobs = [Job(parent, user, setup.field.span(user)) for user in block]
+        of_parent = setup.evaluator.score(jobs)
+        cost, left = self._minibatch.cost(block), setup.evaluator.ledger.left
+        if cost > left:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
         feedback = self._feedback(parent, of_parent)
         self._show()
-        waiting = self._propose_all(parent, feedback)
-        scorable = [candidate for candidate in waiting if candidate.verdict is None]
-        paid = self._pay_minibatch(scorable, block)
+        # A screen that leaves no room for whom it chooses would be of no use.
+        screened = self._screen.on and self._screen.cost(block) + PER_GENERATION * cost <= left
+        waiting = self._propose_all(parent, feedback, PROPOSED if screened else PER_GENERATION)
+        policies = [candidate.policy for candidate in waiting if candidate.verdict is None]
+        chosen = self._screen.choose(policies, parent, block, PER_GENERATION)
+        lived = dict(zip(chosen, self._minibatch.score(chosen, parent, block), strict=True))
         incumbent = parent
         for candidate in waiting:
             verdict = candidate.verdict
-            if verdict is None and candidate not in paid:
-                why = "the budget ended before its minibatch"
-                verdict = _turned_down(candidate.policy, parent.id, "budget", why)
             if verdict is None:
-                verdict = self._judge(candidate, incumbent, block)
+                verdict = self._verdict(candidate, parent, incumbent, lived)
             self._record(candidate, verdict)
             # What is accepted is what the generation's other candidates must be better than.
             if verdict.accepted and self.archive.best().policy == candidate.policy:
                 incumbent = candidate.policy
             self._show()
-        if len(paid) < len(scorable):
+        if any(not one.users for one in lived.values()):
             raise BudgetExhaustedError("the next minibatch costs more than is left")
 
-    def _jobs(self, policies: Sequence[Policy], block: Sequence[User]) -> list[Job]:
-        return [Job(policy, u, self._setup.field.span(u)) for policy in policies for u in block]
-
-    def _minibatch_cost(self, block: Sequence[User]) -> Fraction:
-        """What a new candidate is charged on the minibatch."""
-        world, span = self._setup.evaluator.spec.build(), self._setup.field.span
-        return sum((share(user, world, span(user)) for user in block), start=Fraction(0))
-
-    def _pay_minibatch(
-        self, candidates: Sequence[Candidate], block: Sequence[User]
-    ) -> Sequence[Candidate]:
-        """Score on the minibatch, side by side, as many of the candidates as can be paid."""
-        evaluator = self._setup.evaluator
-        for count in range(len(candidates), 0, -1):
-            jobs = self._jobs([candidate.policy for candidate in candidates[:count]], block)
-            if evaluator.cost(jobs) <= evaluator.ledger.left:
-                evaluator.score(jobs)
-                return candidates[:count]
-        return ()
-
-    def _judge(self, candidate: Candidate, incumbent: Policy, block: Sequence[User]) -> Verdict:
-        judged = self._trials.judge(candidate.policy, incumbent, block)
+    def _verdict(
+        self,
+        candidate: Candidate,
+        parent: Policy,
+        incumbent: Policy,
+        lived: Mapping[Policy, Lived],
+    ) -> Verdict:
+        policy = candidate.policy
+        if policy not in lived:
+            return _turned_down(policy, parent.id, "screen", self._screen.reason(policy))
+        found = lived[policy]
+        if not found.users:
+            why = "the budget ended before its minibatch"
+            return _turned_down(policy, parent.id, "budget", why)
+        judged = self._trials.judge(policy, incumbent, found.users, stopped=found.stopped)
+        if incumbent == parent:
+            self._screen.learn(policy, judged.verdict.minibatch_difference)
         if judged.verdict.accepted:
             self.archive = self.archive.judged(incumbent.id, judged.incumbent)
-            self.archive = self.archive.accept(candidate.policy, judged.candidate)
+            self.archive = self.archive.accept(policy, judged.candidate)
         return judged.verdict
 
-    def _propose_all(self, parent: Policy, feedback: Feedback) -> list[Candidate]:
+    def _propose_all(self, parent: Policy, feedback: Feedback, count: int) -> list[Candidate]:
         """The generation's candidates, without those that were turned down before any other."""
         waiting: list[Candidate] = []
-        for place in range(PER_GENERATION):
+        for place in range(count):
             candidate = self._propose(parent, feedback, place)
             if candidate.verdict is None:
                 self._seen.add(candidate.policy.id)

@@ -283,6 +283,7 @@ def _write(run: _Run, outcome: Outcome) -> None:
         }
     setup.folder.write_best(archive.best().policy, scores)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
+    summary["screen"] = asdict(run.evolution.screen)
     if run.paid is not None:
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)

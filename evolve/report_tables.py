@@ -5,6 +5,7 @@ from __future__ import annotations
 from evolve.evolution import Evolution, Setup
 from evolve.finish import Outcome, Tested
 from evolve.money import Paid, money
+from evolve.screening import ScreenSummary
 from evolve.tables import Table, number
 from feedback.records import Usage
 
@@ -39,8 +40,19 @@ def _candidates(evolution: Evolution) -> Table:
         for name, verdict in evolution.judged.items()
     )
     columns = ("candidate", "operator", "minibatch", "tokens/answer", "verdict")
-    ended = f"Candidates ({evolution.reason})"
+    ended = f"Candidates ({evolution.reason}{_screened(evolution.screen)})"
     return Table(ended, columns, rows)
+
+
+def _screened(screen: ScreenSummary) -> str:
+    """What the screen did, if there was any."""
+    if not screen.heard:
+        return ""
+    told = "no pair of them was seen both ways"
+    if screen.concordance is not None:
+        told = f"of those seen both ways it told the order of {screen.concordance:.0%} of pairs"
+    state = "" if screen.on else ", so it was turned off"
+    return f"; {screen.heard} heard off-policy for {screen.rollouts:.1f} rollouts, {told}{state}"
 
 
 def _test(outcome: Outcome) -> Table:

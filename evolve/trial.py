@@ -53,13 +53,16 @@ class Trials:
             return None
         return f"the level of the run is spent on {self._gated} candidate{'s' * (self._gated != 1)}"
 
-    def judge(self, policy: Policy, incumbent: Policy, block: Sequence[User]) -> Judged:
+    def judge(
+        self, policy: Policy, incumbent: Policy, block: Sequence[User], *, stopped: bool = False
+    ) -> Judged:
         """Judge a candidate that was scored on the minibatch, as the incumbent was.
 
         Args:
             policy: The candidate.
             incumbent: What it must be better than: its parent, or a version accepted since.
-            block: The users of the minibatch.
+            block: The users of the minibatch that it was scored on.
+            stopped: Whether these are not all, since there was no chance left.
         """
         scored = self.known(policy, block)
         verdict = Verdict(
@@ -85,6 +88,9 @@ class Trials:
             tokens_per_answer=tokens_per_answer(lived) if lived else None,
             reason=f"mean paired difference {mean:+.4f} on {units}",
         )
+        if stopped:
+            reason = f"{verdict.reason}, which left the whole minibatch too little chance"
+            return Judged(replace(verdict, reason=reason), {}, {})
         if not minibatch_passes(differences):
             return Judged(verdict, {}, {})
         if self.over is not None:
@@ -156,8 +162,16 @@ class Trials:
         self, policy: Policy, incumbent: Policy, users: Sequence[User], part: Part
     ) -> list[float]:
         """Candidate minus incumbent per cluster, in the users' order, failed pairs left out."""
-        ours, theirs = (self._accuracies(p, users, part) for p in (policy, incumbent))
-        return [ours[cluster] - theirs[cluster] for cluster in ours if cluster in theirs]
+        ours, theirs = (self.known(p, users) for p in (policy, incumbent))
+        return differences_of(self._field, ours, theirs, part)
+
+
+def differences_of(
+    field: Field, ours: Sequence[Scored], theirs: Sequence[Scored], part: Part
+) -> list[float]:
+    """Accuracy of one policy less another's per cluster, in order, failed pairs left out."""
+    mine, other = (field.accuracies(diagnoses_of(scored), part) for scored in (ours, theirs))
+    return [mine[cluster] - other[cluster] for cluster in mine if cluster in other]
 
 
 def diagnoses_of(scored: Sequence[Scored]) -> list[Diagnosis]:

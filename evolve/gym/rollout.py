@@ -21,7 +21,14 @@ from evolve.lm.json_text import objects_in
 from evolve.lm.meter import Meter, Metered, add_usage, metered
 from evolve.lm.parse import UNKNOWN, FormatError, parse_choice, parse_values
 from evolve.seeding import derive
-from feedback.records import Answer, ChatMessage, Context, Rollout, StateProbe
+from feedback.records import (
+    Answer,
+    ChatMessage,
+    Context,
+    Rollout,
+    StateProbe,
+    message_position,
+)
 from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import Policy
 
@@ -90,7 +97,14 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
     return _Life(policy, user, world).through(_periods(user, span), talk, probe=probe)
 
 
-def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: World) -> Rollout:
+def replay(
+    policy: Policy,
+    user: User,
+    recorded: Sequence[Conversation],
+    world: World,
+    *,
+    probe: bool = True,
+) -> Rollout:
     """Off-policy: memory observes a recorded conversation; no reply is generated.
 
     Args:
@@ -98,6 +112,7 @@ def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: 
         user: Whose questions are asked.
         recorded: Per period, per session, its messages, ids as in ``feedback.records``.
         world: Models and seed.
+        probe: Whether states are probed, too, which a diagnosis needs.
     """
 
     def hear(life: _Life, period: int) -> None:
@@ -105,7 +120,17 @@ def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: 
             for start in range(0, len(session), 2):
                 life.hear(session[start : start + 2])
 
-    return _Life(policy, user, world).through(len(recorded), hear, probe=True)
+    return _Life(policy, user, world).through(len(recorded), hear, probe=probe)
+
+
+def recorded_of(rollout: Rollout, periods: int) -> tuple[Conversation, ...]:
+    """What was said in the first so many periods of a rollout, as ``replay`` takes it."""
+    said: list[dict[int, list[ChatMessage]]] = [{} for _ in range(periods)]
+    for message in rollout.messages:
+        period, session, _ = message_position(message.id)[:3]
+        if period < periods:
+            said[period].setdefault(session, []).append(message)
+    return tuple(tuple(map(tuple, sessions.values())) for sessions in said)
 
 
 def planned_calls(user: User, world: World, span: Span = Span()) -> int:

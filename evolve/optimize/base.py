@@ -25,8 +25,9 @@ class Verdict:
         operator: What proposed it.
         accepted: Whether it became a version.
         stage: Where it was decided: ``text``, ``duplicate`` or ``budget`` (never scored);
-            ``failed`` (by its own fault), ``minibatch``, ``level`` (past the minibatch, but none of
-            the run's level was left), ``gate``.
+            ``screen`` (heard off-policy, and not chosen); ``failed`` (by its own fault),
+            ``minibatch``, ``level`` (past the minibatch, but none of the run's level was left),
+            ``gate``.
         reason: One sentence.
         minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
         tokens_per_answer: On the minibatch; None if it was not scored.

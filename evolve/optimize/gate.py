@@ -169,6 +169,25 @@ def minibatch_passes(differences: Sequence[float]) -> bool:
     return _mean(differences) > _TINY
 
 
+def no_chance(differences: Sequence[float], total: int, answers: int) -> bool:
+    """Whether the mean over ``total`` clusters is hardly to come out above zero, given the first.
+
+    By the same predictive chance as at the gate, and as rarely; False where too few are known.
+
+    Args:
+        differences: Candidate minus incumbent in accuracy, of the clusters so far.
+        total: Clusters in all.
+        answers: Per cluster.
+    """
+    from scipy.special import stdtr
+
+    n = len(differences)
+    if not 2 <= n < total:
+        return False
+    mean, sd = floored_moments(differences, answers)
+    return bool(stdtr(n - 1, mean / (sd * sqrt(1 / n - 1 / total))) < FUTILITY)
+
+
 def candidate_level(candidates: int) -> float:
     """Level of one candidate: that of the run divided by how many may reach the gate.
 

@@ -13,9 +13,11 @@ import pytest
 from evolve.budget import Ledger
 from evolve.evaluate import Evaluator
 from evolve.gym.people import Choice, Period, Question, Session, User
+from evolve.gym.rollout import Span
 from evolve.journal import FILE, Journal
 from evolve.lm.base import Completion, Request, count_tokens
 from evolve.lm.models import ModelSpec
+from evolve.offpolicy import ReplayTask
 from evolve.workers import BoundTask, LiveTask, WorldSpec
 from feedback.records import Answer, Rollout, StateProbe, Usage
 
@@ -228,7 +230,11 @@ class ScriptedWorkers:
                 if self.lives == 0:
                     raise Killed
                 self.lives -= 1
-            if isinstance(task, BoundTask):
+            if isinstance(task, ReplayTask):
+                self.ran.append(task.name)
+                span = Span(periods=len(task.recorded))
+                yield self._rollout(LiveTask(task.spec, task.policy, task.user, span))
+            elif isinstance(task, BoundTask):
                 self.ran.append(task.user.id)
                 yield self._bounds(task.user), (("bound", Usage(1, 2, 3)),)
             else:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evolve.display import PlainDisplay
-from evolve.evolution import FREE_IN_A_ROW, Evolution, Setup
+from evolve.evolution import FREE_IN_A_ROW, Evolution, Setup, Thrift
 from evolve.field import split_by_users
 from evolve.folder import RunFolder
 from evolve.journal import FILE
@@ -19,6 +19,7 @@ from policies.errors import AllFailedError
 from policies.policy import read_policy, seed_policy
 
 SEED = seed_policy("awe")
+SPENDTHRIFT = Thrift(racing=False, screening=False)
 
 
 def setting(value):
@@ -54,7 +55,16 @@ class Run:
 def run(tmp_path, people, scripted_workers, evaluator_on):
     """Evolves the seed by scripted proposals; the last one is repeated."""
 
-    def make(*script, budget=1000, candidates=10, good=None, lives=None, fails=None, users=24):
+    def make(
+        *script,
+        budget=1000,
+        candidates=10,
+        good=None,
+        lives=None,
+        fails=None,
+        users=24,
+        thrift=SPENDTHRIFT,
+    ):
         workers = scripted_workers()
         workers.lives = lives
         workers.right = {SEED.id: good_to(2)}
@@ -88,6 +98,7 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             PlainDisplay(),
             0,
             "digest",
+            thrift,
         )
         return Run(Evolution(setup, Archive((Version(SEED, {}),))), workers, contexts)
 
@@ -255,3 +266,28 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
     assert second.evolution.verdicts == verdicts
     assert second.evolution.reason == whole.evolution.reason
     assert first.workers.ran + second.workers.ran == whole.workers.ran
+
+
+def test_a_screened_generation_sends_the_most_promising_and_one_more_on_policy(run):
+    script = [setting(value) for value in (11, 12, 13, 14)]
+    one = run(*script, candidates=1, good={13: 7}, budget=60, thrift=Thrift(racing=False))
+    assert one.stages[:4] == ["minibatch", "screen", "gate", "screen"]
+    assert one.accepted == [10, 13]
+    assert one.evolution.screen.heard == 4
+    assert one.evolution.screen.seen_both_ways == 2
+    heard = [name for name in one.workers.ran if name.endswith(f":{SEED.id}")]
+    assert len(heard) == 4 * 8
+    screened = [v for v in one.evolution.verdicts if v.stage == "screen"]
+    assert screened[0].reason == "+0.0000 off-policy, and others promised more"
+
+
+def test_a_hopeless_candidate_is_stopped_half_way_and_the_rest_is_not_spent(run):
+    racing = Thrift(racing=True, screening=False)
+    one = run(setting(11), setting(12), good={11: 0, 12: 1}, budget=30, thrift=racing)
+    assert one.stages[:2] == ["minibatch", "minibatch"]
+    stopped = one.evolution.verdicts[0]
+    assert stopped.reason == (
+        "mean paired difference -0.2500 on 4 minibatch clusters, which left the whole minibatch "
+        "too little chance"
+    )
+    assert sum(name.startswith(stopped.candidate) for name in one.workers.ran) == 4
