@@ -21,7 +21,9 @@ from evolve.gym.users import User
 from evolve.offpolicy import ReplayTask, heard_share, right_of
 from policies.policy import Policy
 
-PROPOSED = 4  # candidates of a generation that is screened
+PROPOSED = 6  # candidates of a generation that is screened
+HEARD_BY = 3  # users of the minibatch that hear them: enough to tell the order, if not the size
+GOING_ON = 1  # candidates that go on once the screen has proved itself
 CALIBRATION = 6  # candidates seen both ways before the screen is judged
 TRUSTED = 0.6  # share of their pairs whose order it must have told; half is chance
 
@@ -107,7 +109,7 @@ class Screen:
     def cost(self, block: Sequence[User]) -> Fraction:
         """What a generation's screening is charged at most, in rollouts."""
         world = self._evaluator.spec.build()
-        shares = (heard_share(user, world, self._periods(user)) for user in block)
+        shares = (heard_share(user, world, self._periods(user)) for user in block[:HEARD_BY])
         return PROPOSED * sum(shares, start=Fraction(0))
 
     def choose(
@@ -123,10 +125,10 @@ class Screen:
         """
         if len(policies) <= room:
             return list(policies)
-        heard = self._hear(policies, parent, block)
+        heard = self._hear(policies, parent, block[:HEARD_BY])
         ordered = heard.order(policies)
         if self.calibrated:
-            return ordered[:room]
+            return ordered[:GOING_ON]
         best = ordered[: room - 1]
         return best + [one for one in policies if one not in best][:1]
 
