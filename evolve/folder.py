@@ -53,13 +53,15 @@ class RunFolder:
         self._write(file, policy_to_yaml(replace(policy, scores=scores)))
 
     def write_version(self, version: Version) -> None:
-        """An accepted version: ``policies/gen-003-5b1f0c2a.yaml``."""
+        """An accepted version: ``policies/gen-003-5b1f0c2a.yaml``; no scores if none were asked."""
         policy = version.policy
-        scores = {
-            "split": "gate",
-            "clusters": len(version.gate),
-            "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
-        }
+        scores: dict[str, object] = {}
+        if version.gate:
+            scores = {
+                "split": "gate",
+                "clusters": len(version.gate),
+                "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
+            }
         file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
         self._write(file, policy_to_yaml(replace(policy, scores=scores)))
 

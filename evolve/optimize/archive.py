@@ -30,11 +30,16 @@ class Archive:
 
     Versions are compared on the gate clusters that all of them were judged on.
 
+    Attributes:
+        versions: The seed and what was accepted.
+        chosen: Id of the best version, where a strategy names it by a rule of its own.
+
     Raises:
         ValueError: Without a seed, or with one policy twice.
     """
 
     versions: tuple[Version, ...]
+    chosen: str | None = None
 
     def __post_init__(self) -> None:
         ids = [version.policy.id for version in self.versions]
@@ -43,7 +48,16 @@ class Archive:
 
     def accept(self, policy: Policy, gate: Mapping[str, float]) -> Archive:
         """With one more version, accepted on these clusters."""
-        return Archive((*self.versions, Version(policy, dict(gate))))
+        return replace(self, versions=(*self.versions, Version(policy, dict(gate))))
+
+    def choose(self, policy_id: str) -> Archive:
+        """With a version named the best.
+
+        Raises:
+            ValueError: No version has this id.
+        """
+        self._check_has(policy_id)
+        return replace(self, chosen=policy_id)
 
     def judged(self, policy_id: str, gate: Mapping[str, float]) -> Archive:
         """With more gate clusters of a version, as when it was the parent of a later candidate.
@@ -51,14 +65,16 @@ class Archive:
         Raises:
             ValueError: No version has this id.
         """
+        self._check_has(policy_id)
+        versions = tuple(
+            replace(v, gate={**v.gate, **gate}) if v.policy.id == policy_id else v
+            for v in self.versions
+        )
+        return replace(self, versions=versions)
+
+    def _check_has(self, policy_id: str) -> None:
         if all(version.policy.id != policy_id for version in self.versions):
             raise ValueError(f"no accepted version has the id {policy_id}")
-        return Archive(
-            tuple(
-                replace(v, gate={**v.gate, **gate}) if v.policy.id == policy_id else v
-                for v in self.versions
-            )
-        )
 
     @property
     def common(self) -> tuple[str, ...]:
@@ -88,11 +104,15 @@ class Archive:
         return shrink([_mean(row) for row in scores], errors)
 
     def best(self) -> Version:
-        """The version with the highest estimate, the earlier one of equals; also the next parent.
+        """The chosen version, else that with the highest estimate, the earlier one of equals.
+
+        It is the next parent, too.
 
         The last accepted one where fewer than two clusters are common, as after many outside
         failures: then only its own gate speaks.
         """
+        if self.chosen is not None:
+            return next(v for v in self.versions if v.policy.id == self.chosen)
         estimates = self.estimates()
         if estimates is None:
             return self.versions[-1]

@@ -84,6 +84,15 @@ def test_without_common_clusters_the_last_accepted_is_the_best() -> None:
     assert archive.gate_gain() is None
 
 
+def test_a_chosen_version_is_the_best_whatever_the_estimates_say() -> None:
+    archive = start().accept(SECOND, HIGH).accept(THIRD, LOW).choose(THIRD.id)
+    assert archive.best().policy is THIRD
+    assert archive.gate_gain() == 0.0
+    assert archive.judged(SEED.id, {"e": 0.5}).best().policy is THIRD
+    with pytest.raises(ValueError, match="no accepted version"):
+        start().choose(SECOND.id)
+
+
 def test_an_archive_holds_each_policy_once_and_never_nothing() -> None:
     with pytest.raises(ValueError, match="each policy once"):
         start().accept(SEED, HIGH)
