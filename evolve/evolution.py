@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 
@@ -13,14 +13,14 @@ from evolve.field import Field
 from evolve.folder import RunFolder
 from evolve.gym.rollout import share
 from evolve.gym.users import User
-from evolve.optimize.archive import Archive
+from evolve.optimize.archive import Archive, PassedOver
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.plan import Plan
 from evolve.proposals import Proposals
 from evolve.seeding import derive
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
-from feedback.scores import score
+from feedback.scores import score, tokens_per_answer
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
 
@@ -79,14 +79,16 @@ class Evolution:
         archive: Accepted versions, the seed first.
         judged: Candidate's name to its verdict, in the order in which they were given.
         reason: Why the run ended.
+        mass: Part to its share of the last parent's wrong answers.
     """
 
     def __init__(self, setup: Setup, archive: Archive) -> None:
         self.archive = archive
         self.judged: dict[str, Verdict] = {}
         self.reason = ""
+        self.mass: Mapping[str, float] = {}
         self._setup = setup
-        self._trials = Trials(setup.evaluator, setup.field, setup.plan)
+        self._trials = Trials(setup.evaluator, setup.field, setup.plan, archive.constraints)
         self._seen = {version.policy.id for version in archive.versions}
         self._generation = 0
         self._free = 0
@@ -113,7 +115,11 @@ class Evolution:
         of_parent = setup.evaluator.score(self._jobs([parent], block))
         if self._minibatch_cost(block) > setup.evaluator.ledger.left:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
+        lived = [scored.rollout for scored in of_parent if scored.rollout.failure is None]
+        if lived:
+            self.archive = self.archive.measured(parent.id, tokens_per_answer(lived))
         feedback = self._feedback(parent, of_parent)
+        self.mass = mass_of(parent, feedback)
         self._show()
         waiting = self._propose_all(parent, feedback)
         scorable = [candidate for candidate in waiting if candidate.verdict is None]
@@ -126,6 +132,8 @@ class Evolution:
                 verdict = _turned_down(candidate.policy, parent.id, "budget", why)
             if verdict is None:
                 verdict = self._judge(candidate, incumbent, block)
+            made_from = parent, feedback
+            self._history.add(candidate.policy, verdict, made_from, incumbent, block)
             self._record(candidate, verdict)
             # What is accepted is what the generation's other candidates must be better than.
             if verdict.accepted and self.archive.best().policy == candidate.policy:
@@ -155,10 +163,18 @@ class Evolution:
         return ()
 
     def _judge(self, candidate: Candidate, incumbent: Policy, block: Sequence[User]) -> Verdict:
-        judged = self._trials.judge(candidate.policy, incumbent, block)
+        too_dear = self.archive.constraints.too_dear
+        entering = too_dear(self.archive.version(incumbent.id).tokens) is not None
+        judged = self._trials.judge(candidate.policy, incumbent, block, entering=entering)
+        tokens = judged.verdict.tokens_per_answer
         if judged.verdict.accepted:
             self.archive = self.archive.judged(incumbent.id, judged.incumbent)
-            self.archive = self.archive.accept(candidate.policy, judged.candidate)
+            self.archive = self.archive.accept(candidate.policy, judged.candidate, tokens)
+        elif judged.difference is not None and tokens is not None:
+            seen = PassedOver(
+                candidate.policy, incumbent.id, judged.difference, len(judged.candidate), tokens
+            )
+            self.archive = self.archive.pass_over(seen)
         return judged.verdict
 
     def _propose_all(self, parent: Policy, feedback: Feedback) -> list[Candidate]:
@@ -179,12 +195,14 @@ class Evolution:
 
     def _propose(self, parent: Policy, feedback: Feedback, place: int) -> Candidate:
         name = f"gen-{self._generation:03d}.{place}"
+        versions = tuple(version.policy for version in self.archive.versions)
         context = ProposalContext(
             parent=parent,
-            versions=tuple(version.policy for version in self.archive.versions),
+            versions=versions,
             feedback=feedback,
             last_verdict=self.verdicts[-1] if self.judged else None,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
+            constraints=self.archive.constraints,
         )
         proposal, rejected = self._setup.proposals.ask(name, context)
         merged = () if proposal.merged is None else (proposal.merged,)
@@ -207,6 +225,10 @@ class Evolution:
         elif policy.id in self._seen:
             why = "equal to a policy proposed already"
             verdict = _turned_down(policy, parent.id, "duplicate", why)
+        else:
+            too_large = self.archive.constraints.too_large(policy.settings)
+            if too_large is not None:
+                verdict = _turned_down(policy, parent.id, "limit", too_large)
         return Candidate(name, policy, verdict)
 
     def _repeats(self) -> str | None:
@@ -270,6 +292,7 @@ class Evolution:
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),
                 versions=len(self.archive.versions),
                 candidates=len(self.judged),
+                policy=best.id,
             )
         )
 
