@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evolve.optimize.strategy import STRATEGIES
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -81,7 +83,7 @@ RUN_ARGUMENTS = (
     Argument("policy", "seed policy: none, native, rag, awe, awi or a file (awe)", metavar="SEED"),
     *MODEL_ARGUMENTS,
     Argument("rewrite-model", "rewrites texts (the model)"),
-    Argument("strategy", "joint or placebo (joint)", metavar="NAME"),
+    Argument("strategy", f"{', '.join(STRATEGIES)} (joint)", metavar="NAME"),
     Argument("holdout", "users, periods or auto (auto)", metavar="WHAT"),
     Argument("seed", "of every random choice (0)", int),
     Argument("first-rounds", "rounds of a session, first period (1)", int, "R"),

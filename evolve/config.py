@@ -11,10 +11,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
+from evolve.optimize.strategy import STRATEGIES
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
-STRATEGIES = ("joint", "placebo")
 HOLDOUTS = ("auto", "users", "periods")
 BACKENDS = ("threads", "loky", "dask", "ray")
 OFFLINE = "offline"
@@ -89,7 +89,7 @@ class Options:
         env: Path of an environment file, or ``sample`` for the packaged one.
         policy: Name of a seed policy, or path of a policy file.
         models: Who plays which role.
-        strategy: ``joint``, or ``placebo``, which measures what mere extra slots buy.
+        strategy: Name of one of ``evolve.optimize.strategy.STRATEGIES``.
         holdout: ``users``, ``periods``, or ``auto``: users where the gate could then pass anything.
         seed: Of every random choice, 0 or above.
         first_rounds: Rounds of a session in the first period, at least 1.

@@ -48,7 +48,7 @@ def test_given_options_stand_over_those_of_the_run():
         ({"budget": 60, "first_rounds": 0}, "--first-rounds must be at least 1, but is 0"),
         ({"budget": 60, "first_rounds": 51}, "--first-rounds must be at most 50, but is 51"),
         ({"budget": 60, "later_rounds": 0}, "--later-rounds must be at least 1, but is 0"),
-        ({"budget": 60, "strategy": "x"}, "--strategy must be one of joint, placebo, but is 'x'"),
+        ({"budget": 60, "strategy": "x"}, "--strategy must be one of joint, placebo, .*, but is 'x'"),
         ({"budget": 60, "holdout": "x"}, "--holdout must be one of auto, users, periods, but"),
         ({"budget": 60, "model": "x"}, "--model must be offline or a LiteLLM name such as"),
         ({"budget": 60, "user_model": "a b/c"}, "--user-model must be offline or .* is 'a b/c'"),

@@ -9,8 +9,6 @@ import pytest
 from evolve.lm.offline import OfflineLM
 from evolve.optimize.base import RejectedRewriteError
 from evolve.optimize.joint import JOINT_SHARE, TEXT_SHARE, JointProposer
-from evolve.optimize.strategy import make_proposer
-from policies.errors import ConfigError
 from policies.policy import seed_policy
 
 AWE = seed_policy("awe")
@@ -54,11 +52,6 @@ def test_without_settings_only_texts_are_proposed(rules, context_for, verdict_on
 
 
 def test_rejections_pass(scripted, rules, context_for) -> None:
-    proposer = make_proposer("joint", scripted(["no", "no"]), rules, 0)
+    proposer = JointProposer(scripted(["no", "no"]), rules)
     with pytest.raises(RejectedRewriteError, match="no new_text"):
         proposer.propose(context_for(AWE))
-
-
-def test_an_unknown_strategy_is_refused(rules) -> None:
-    with pytest.raises(ConfigError, match="must be joint or placebo, not 'greedy'; choose"):
-        make_proposer("greedy", OfflineLM(), rules, 0)
