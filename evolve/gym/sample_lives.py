@@ -95,8 +95,8 @@ def _held(seed: int, index: int, schema: Schema, rng: Random) -> list[_Group]:
     """The states that the user holds: 10 to 12 in all, in groups of 3 or 4 of a domain.
 
     Three domains have a group each; of fewer, users take turns in which domain has more. Where each
-    user has a group of each domain, neighbours share out a domain's state types, so that each type is
-    held by nearly the same number of users, and still no user's states depend on that number.
+    user has a group of each, neighbours share out a domain's state types, so that each type is held
+    by nearly the same number of users, and still no user's states depend on that number.
     """
     domains = list(schema)
     turn = [domains[(index + at) % len(domains)] for at in range(GROUPS)]
