@@ -11,6 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
+from evolve.optimize.constraints import LEAST_MEMORY, Constraints
 from evolve.optimize.strategy import STRATEGIES
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
@@ -23,6 +24,8 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "first_rounds": (1, 50),  # a session of 50 rounds is a long day's talk already
     "later_rounds": (1, 50),
+    "max_memory_tokens": (LEAST_MEMORY, None),
+    "max_answer_tokens": (1, None),
 }
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
@@ -94,6 +97,8 @@ class Options:
         seed: Of every random choice, 0 or above.
         first_rounds: Rounds of a session in the first period, at least 1.
         later_rounds: Rounds of a session in later periods, at least 1.
+        max_memory_tokens: That the memory of a policy may hold, at least 200; None for no limit.
+        max_answer_tokens: That a policy may take per answer, at least 1; None for no limit.
     """
 
     budget: int | str
@@ -105,12 +110,15 @@ class Options:
     seed: int = 0
     first_rounds: int = 1
     later_rounds: int = 2
+    max_memory_tokens: int | None = None
+    max_answer_tokens: int | None = None
 
     def __post_init__(self) -> None:
         # In its one shortest form, so that a run is the same however its budget was written.
         object.__setattr__(self, "budget", write_units(parse_units(self.budget)))
         for name, (least, most) in RANGES.items():
-            check_range(name, getattr(self, name), least, most)
+            if getattr(self, name) is not None:
+                check_range(name, getattr(self, name), least, most)
         for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS)):
             value = getattr(self, name)
             if value not in known:
@@ -135,6 +143,11 @@ class Options:
     def units(self) -> Amounts:
         """The budget by unit."""
         return parse_units(self.budget)
+
+    @property
+    def constraints(self) -> Constraints:
+        """What candidates may take."""
+        return Constraints(self.max_memory_tokens, self.max_answer_tokens)
 
     def as_dict(self) -> dict[str, Any]:
         """All options by the name that the command line gives them, JSON-able."""

@@ -6,12 +6,13 @@ import json
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evolve.optimize.archive import Version
+from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Verdict
+from evolve.optimize.pareto import Point, front, points
 from feedback.digest import Feedback
 from policies.errors import RunFolderError
 from policies.files import write_whole
@@ -69,6 +70,20 @@ class RunFolder:
         """The winner with its scores on test users: ``best.yaml``."""
         self._write("best.yaml", policy_to_yaml(replace(policy, scores=scores)))
 
+    def write_pareto(self, archive: Archive) -> None:
+        """What the run offers at which price, the cheapest first: ``pareto.yaml``."""
+        import yaml
+
+        seed = archive.versions[0].policy
+        content = {
+            "schema": 1,
+            "split": "gate",
+            "limits": asdict(archive.constraints),
+            "best": archive.best().policy.id,
+            "front": [_point(point, seed) for point in front(points(archive))],
+        }
+        self._write("pareto.yaml", yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+
     def write_feedback(self, generation: int, feedback: Feedback) -> None:
         """What the parent's rollouts said: ``feedback/gen-003.md``."""
         self._write(f"feedback/gen-{generation:03d}.md", feedback.markdown)
@@ -86,6 +101,24 @@ class RunFolder:
                 f"The run's files must be written, but {path} cannot be ({error.strerror}); free "
                 "space or mend the folder, then resume the run."
             ) from error
+
+
+def _point(point: Point, seed: Policy) -> dict[str, object]:
+    """A point as ``pareto.yaml`` has it."""
+    policy = point.policy
+    file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
+    if not point.accepted:
+        place = policy.name.removeprefix(f"{policy.architecture}-")
+        file = f"candidates/{place}-{policy.short_id}.yaml"
+    return {
+        "policy": policy.id,
+        "name": policy.name,
+        "file": None if policy.id == seed.id else file,  # the seed is no file of the run
+        "accepted": point.accepted,
+        "accuracy": round(point.accuracy, 6),
+        "clusters": point.clusters,
+        "tokens_per_answer": round(point.tokens, 3),
+    }
 
 
 @contextmanager

@@ -206,7 +206,7 @@ def _begin(
         options.seed,
         prepared.environment,
     )
-    archive = Archive((Version(prepared.seed, {}),))
+    archive = Archive((Version(prepared.seed, {}),), constraints=options.constraints)
     return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
 
 
@@ -223,6 +223,10 @@ def _end(run: _Run) -> Outcome:
     setup = run.setup
     outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
     _write(run, outcome)
+    archive = run.evolution.archive
+    too_dear = archive.constraints.too_dear(archive.best().tokens)
+    if too_dear is not None:
+        setup.display.say(f"no version keeps the limit: of the best, {too_dear}")
     setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
     setup.display.say(outcome.line)
     return outcome
@@ -260,6 +264,9 @@ def _introduce(
         # Journaled, so that a run that is only replayed need not load the lexicon.
         if journal.once("introduction", "lexicon_share", lambda: _share(field)) < 0.5:
             display.say(OUTSIDE_LEXICON)
+    if options.max_memory_tokens is not None:
+        limit = options.max_memory_tokens
+        display.say(f"no policy's memory, the seed's included, holds more than {limit} tokens")
     if field.holdout == "periods":
         display.say(LITTLE_POWER)
 
@@ -282,6 +289,7 @@ def _write(run: _Run, outcome: Outcome) -> None:
             "memory_gain": None if gain is None else [gain.mean, gain.low, gain.high],
         }
     setup.folder.write_best(archive.best().policy, scores)
+    setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
     if run.paid is not None:
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}

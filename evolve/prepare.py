@@ -88,7 +88,7 @@ def prepare(options: Options, means: Means) -> Prepared:
 
         check_url(means.storage)
     users = load_users(options.env_path)
-    seed = load_policy(options.policy)
+    seed = options.constraints.fitted(load_policy(options.policy))
     check_strategy(options.strategy, seed.architecture)
     splits = tuple(possible_splits(users, options.holdout, options.seed))
     cast = make_cast(options.models, means.timeout)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from evolve.optimize.constraints import NO_LIMITS, Constraints
 from feedback.digest import Feedback
 from policies.errors import RejectedTextError
 from policies.policy import Policy
@@ -25,8 +26,9 @@ class Verdict:
         operator: What proposed it.
         accepted: Whether it became a version.
         stage: Where it was decided: ``text``, ``duplicate`` or ``budget`` (never scored);
-            ``failed`` (by its own fault), ``minibatch``, ``level`` (past the minibatch, but none of
-            the run's level was left), ``gate``.
+            ``failed`` (by its own fault), ``limit`` (over a limit of the run, or within it where
+            its incumbent is not), ``minibatch``, ``level`` (past the minibatch, but none of the
+            run's level was left), ``gate``.
         reason: One sentence.
         minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
         tokens_per_answer: On the minibatch; None if it was not scored.
@@ -44,6 +46,26 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A candidate of this run that was scored, for later proposals to learn from.
+
+    Attributes:
+        policy: The candidate.
+        parent: What it was made from.
+        verdict: What became of it.
+        feedback: What it was made from, too.
+        changes: State to the number of wrong answers blamed on it, the candidate's less its
+            incumbent's, on minibatch users alone: what happens at the gate is not told.
+    """
+
+    policy: Policy
+    parent: Policy
+    verdict: Verdict
+    feedback: Feedback
+    changes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalContext:
     """What a proposer may look at.
 
@@ -53,6 +75,9 @@ class ProposalContext:
         feedback: What the parent's train rollouts say.
         last_verdict: What became of the previous candidate.
         seed: For this proposal; from run seed and proposal number.
+        constraints: Limits that a candidate must keep.
+        tried: All candidates that were scored, in order.
+        strengths: Version to train user to its accuracy there in 0..1, as far as it is known.
     """
 
     parent: Policy
@@ -60,6 +85,9 @@ class ProposalContext:
     feedback: Feedback
     last_verdict: Verdict | None
     seed: int
+    constraints: Constraints = NO_LIMITS
+    tried: tuple[Tried, ...] = ()
+    strengths: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

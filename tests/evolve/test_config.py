@@ -27,6 +27,8 @@ def test_only_the_budget_must_be_given():
         "seed": 0,
         "first_rounds": 1,
         "later_rounds": 2,
+        "max_memory_tokens": None,
+        "max_answer_tokens": None,
     }
     with pytest.raises(ConfigError, match="--budget is missing; try --budget 300"):
         merge_options(None, {"seed": 1})
@@ -48,6 +50,8 @@ def test_given_options_stand_over_those_of_the_run():
         ({"budget": 60, "first_rounds": 0}, "--first-rounds must be at least 1, but is 0"),
         ({"budget": 60, "first_rounds": 51}, "--first-rounds must be at most 50, but is 51"),
         ({"budget": 60, "later_rounds": 0}, "--later-rounds must be at least 1, but is 0"),
+        ({"budget": 60, "max_memory_tokens": 199}, "--max-memory-tokens must be at least 200, but"),
+        ({"budget": 60, "max_answer_tokens": 0}, "--max-answer-tokens must be at least 1, but is"),
         ({"budget": 60, "strategy": "x"}, "--strategy must be one of joint, placebo, .*, but is 'x'"),
         ({"budget": 60, "holdout": "x"}, "--holdout must be one of auto, users, periods, but"),
         ({"budget": 60, "model": "x"}, "--model must be offline or a LiteLLM name such as"),

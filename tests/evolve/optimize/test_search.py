@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evolve.optimize.base import Proposal
+from evolve.optimize.constraints import Constraints
 from evolve.optimize.search import MOST_CHANGED, STARTUP_TRIALS, SearchProposer
 from policies.policy import seed_policy
 from policies.settings import applicable
@@ -49,7 +52,7 @@ def test_known_settings_are_not_proposed_again(context_for, verdict_on, monkeypa
     from policies.settings import Setting
 
     small = Setting("supersede", frozenset({"awe"}), False, "", values=(False, True))
-    monkeypatch.setattr("evolve.optimize.search.applicable", lambda architecture: (small,))
+    monkeypatch.setattr("evolve.optimize.constraints.applicable", lambda architecture: (small,))
     parent = AWE.derive()
     object.__setattr__(parent, "settings", {"supersede": False})
     proposer = SearchProposer()
@@ -58,6 +61,40 @@ def test_known_settings_are_not_proposed_again(context_for, verdict_on, monkeypa
     object.__setattr__(tried, "settings", {"supersede": True})
     proposer.observe(verdict_on(tried, parent, "search", -0.1))
     assert proposer.propose(context_for(parent)) == Proposal("search")
+
+
+def test_no_memory_over_the_limit_is_drawn(context_for) -> None:
+    limits = Constraints(memory_tokens=1000)
+    parent, proposer = limits.fitted(AWE), SearchProposer()
+    contexts = (replace(context_for(parent, n), constraints=limits) for n in range(100))
+    drawn = [proposer.propose(context).settings for context in contexts]
+    sizes = [s["max_memory_tokens"] for s in drawn if "max_memory_tokens" in s]
+    assert sizes
+    assert max(sizes) < 1000
+
+
+def test_a_parent_over_the_limit_of_tokens_may_change_in_many_settings(context_for) -> None:
+    limits, proposer = Constraints(answer_tokens=500), SearchProposer()
+    contexts = [replace(context_for(AWE, n), constraints=limits) for n in range(20)]  # 900 tokens
+    assert max(len(proposer.propose(context).settings) for context in contexts) > MOST_CHANGED
+
+
+def test_the_search_is_drawn_below_the_limit_of_tokens(context_for, verdict_on) -> None:
+    """Where many entries gain but are over the limit, fewer are suggested than without one."""
+    proposer = SearchProposer()
+    for step in range(30):
+        top_k = 1 + (step * 17) % 50
+        candidate = AWE.derive(settings={"top_k": top_k})
+        gain, tokens = top_k / 100, 400.0 + 20 * top_k
+        proposer.observe(verdict_on(candidate, AWE, "search", gain, tokens_per_answer=tokens))
+
+    def mean(limits: Constraints) -> float:
+        contexts = [replace(context_for(AWE, n), constraints=limits) for n in range(60)]
+        drawn = [proposer.propose(context).settings.get("top_k") for context in contexts]
+        numbers = [value for value in drawn if value is not None]
+        return sum(numbers) / len(numbers)
+
+    assert mean(Constraints(answer_tokens=901)) < mean(Constraints()) - 5
 
 
 def told(proposer: SearchProposer, context) -> list[tuple[float, float]]:
