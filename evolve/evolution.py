@@ -13,8 +13,10 @@ from evolve.field import Field
 from evolve.folder import RunFolder
 from evolve.gym.rollout import share
 from evolve.gym.users import User
+from evolve.history import History
 from evolve.optimize.archive import Archive, PassedOver
 from evolve.optimize.base import ProposalContext, Verdict
+from evolve.optimize.credit import mass_of
 from evolve.plan import Plan
 from evolve.proposals import Proposals
 from evolve.seeding import derive
@@ -89,6 +91,7 @@ class Evolution:
         self.mass: Mapping[str, float] = {}
         self._setup = setup
         self._trials = Trials(setup.evaluator, setup.field, setup.plan, archive.constraints)
+        self._history = History(self._trials, setup.field)
         self._seen = {version.policy.id for version in archive.versions}
         self._generation = 0
         self._free = 0
@@ -203,6 +206,8 @@ class Evolution:
             last_verdict=self.verdicts[-1] if self.judged else None,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
             constraints=self.archive.constraints,
+            tried=self._history.tried,
+            strengths=self._history.strengths(versions),
         )
         proposal, rejected = self._setup.proposals.ask(name, context)
         merged = () if proposal.merged is None else (proposal.merged,)

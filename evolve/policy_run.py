@@ -27,6 +27,7 @@ from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
 from evolve.money import SENT_FILE, Paid, Purse, Terms, Timed
 from evolve.optimize.archive import Archive, Version
+from evolve.optimize.credit import credit_summary
 from evolve.optimize.mirror import Mirror, Mirrored
 from evolve.optimize.strategy import make_proposer
 from evolve.plan import Plan
@@ -291,6 +292,8 @@ def _write(run: _Run, outcome: Outcome) -> None:
     setup.folder.write_best(archive.best().policy, scores)
     setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
+    mass = run.evolution.mass if isinstance(run.evolution, Evolution) else {}
+    summary["credit"] = credit_summary(run.evolution.verdicts, mass)
     if run.paid is not None:
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from evolve.lm.base import LM
 from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError, Verdict
+from evolve.optimize.credit import UNSCORED, Credit, mass_of
 from evolve.seeding import derive
 from policies.errors import RejectedTextError
 from policies.placeholders import names
@@ -46,10 +46,9 @@ _PURPOSES = {
 class RewriteProposer:
     """Rewrites the text that most failures are blamed on, or merges it with another version's.
 
-    Which text is drawn in proportion to the failures addressed to it, times how often a new text
-    alone, without new settings, got beyond the minibatch: (1 + passed) / (2 + scored). One whose
-    last rewrite was turned down unscored (a rule broken, or nothing new) is passed over until a
-    candidate is scored, as long as the policy has another text.
+    Which text is drawn by its credit. One whose last rewrite was turned down unscored (a rule
+    broken, or nothing new) is passed over until a candidate is scored, as long as the policy has
+    another text.
 
     Beside the rules, a new text is rejected that is a list or an object of JSON, and a list of
     types that has lost its bullets.
@@ -57,17 +56,23 @@ class RewriteProposer:
     Args:
         lm: The rewriter, through a dspy engine.
         rules: What rewrites must obey.
+
+    Attributes:
+        credit: What proposals have earned, of whatever kind.
     """
 
     def __init__(self, lm: LM, rules: RewriteRules) -> None:
+        self.credit = Credit()
         self._lm = lm
         self._rules = rules
         self._turned_down: set[tuple[str, str]] = set()  # (parent, text)
-        self._scored: Counter[str] = Counter()
-        self._passed: Counter[str] = Counter()
 
-    def propose(self, context: ProposalContext) -> Proposal:
+    def propose(self, context: ProposalContext, name: str | None = None) -> Proposal:
         """Rewrite or merge one text.
+
+        Args:
+            context: As for every proposer.
+            name: The text to rewrite; by default it is drawn by credit.
 
         Raises:
             RejectedRewriteError: The new text breaks a rule or could not be read.
@@ -79,16 +84,14 @@ class RewriteProposer:
         if others:
             name, other = others[draw.randrange(len(others))]
             return self.merge(context, name, other)
-        return self._rewrite(context, self._choose(context, draw))
+        return self._rewrite(context, name or self._choose(context, draw))
 
     def observe(self, verdict: Verdict) -> None:
-        """Remember which rewrites came to nothing, and which texts are worth rewriting."""
+        """Remember which rewrites came to nothing, and what has paid."""
+        self.credit.observe(verdict)
         name = text_of(verdict.operator)
-        if verdict.stage not in {"text", "duplicate", "budget"}:
+        if verdict.stage not in UNSCORED:
             self._turned_down.clear()
-            if name is not None and "+" not in verdict.operator:
-                self._scored[name] += 1
-                self._passed[name] += verdict.stage in {"level", "gate"}
         elif name is not None:
             self._turned_down.add((verdict.incumbent, name))
 
@@ -121,15 +124,15 @@ class RewriteProposer:
 
         return self._checked(context, f"rewrite:{name}", program)
 
+    def open_texts(self, parent: Policy) -> tuple[str, ...]:
+        """The parent's texts, without those that are passed over."""
+        texts = tuple(n for n in parent.texts if (parent.id, n) not in self._turned_down)
+        return texts or tuple(parent.texts)
+
     def _choose(self, context: ProposalContext, draw: random.Random) -> str:
-        parent = context.parent
-        texts = [n for n in parent.texts if (parent.id, n) not in self._turned_down]
-        texts = texts or list(parent.texts)
-        mass = [context.feedback.mass.get(name, 0.0) for name in texts]
-        if not any(mass):
-            mass = [1.0] * len(texts)
-        hope = [(1 + self._passed[name]) / (2 + self._scored[name]) for name in texts]
-        return draw.choices(texts, [m * h for m, h in zip(mass, hope, strict=True)])[0]
+        mass = mass_of(context.parent, context.feedback)
+        shares = self.credit.shares({name: mass[name] for name in self.open_texts(context.parent)})
+        return draw.choices(list(shares), list(shares.values()))[0]
 
     def _checked(
         self, context: ProposalContext, operator: str, program: Callable[[], str | None]

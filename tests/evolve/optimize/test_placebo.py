@@ -32,6 +32,8 @@ def test_differs_from_joint_in_the_added_words_alone(rules, context_for, archite
         real, sham = both(rules, context_for(parent, seed, mass=TYPES))
         assert sham.operator == "placebo:" + real.operator.removeprefix("rewrite:")
         assert sham.settings == real.settings
+        if "memory_types" not in real.texts:
+            continue
         pairs = list(
             zip(
                 real.texts["memory_types"].split("\n"),
