@@ -16,8 +16,9 @@ from evolve.budget import Ledger
 from evolve.config import OFFLINE, Means, Models, Options
 from evolve.connecting import Site, connected, find_site, make_workers
 from evolve.display import Display
+from evolve.engine import Engine, NoProposer, make_engine
 from evolve.evaluate import Evaluator
-from evolve.evolution import Evolution, Setup
+from evolve.evolution import Setup
 from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
@@ -27,9 +28,10 @@ from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
 from evolve.money import SENT_FILE, Paid, Purse, Terms, Timed
 from evolve.optimize.archive import Archive, Version
+from evolve.optimize.base import Proposer
 from evolve.optimize.credit import credit_summary
 from evolve.optimize.mirror import Mirror, Mirrored
-from evolve.optimize.strategy import make_proposer
+from evolve.optimize.strategy import GATED, STRATEGIES, make_proposer
 from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
@@ -147,7 +149,7 @@ class _Run:
     """
 
     setup: Setup
-    evolution: Evolution
+    evolution: Engine
     purse: Purse
     models: Models
     connection: Connection | None
@@ -193,7 +195,9 @@ def _begin(
         progress,
     )
     rewriter = Meter(make_lm(prepared.cast.rewrite))
-    proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
+    proposer: Proposer = NoProposer()
+    if STRATEGIES[options.strategy].make is not None:
+        proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
     if means.storage is not None:
         mirror = stack.enter_context(_mirror(means.storage, prepared, journal, display))
         proposer = Mirrored(proposer, mirror)
@@ -208,7 +212,8 @@ def _begin(
         prepared.environment,
     )
     archive = Archive((Version(prepared.seed, {}),), constraints=options.constraints)
-    return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
+    engine = make_engine(options.strategy, setup, archive, rewriter)
+    return _Run(setup, engine, purse, options.models, connection)
 
 
 def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) -> Mirror:
@@ -257,7 +262,12 @@ def _kept_terms(prepared: Prepared, means: Means, journal: Journal, terms: _Term
 def _introduce(
     options: Options, field: Field, plan: Plan, journal: Journal, display: Display
 ) -> None:
-    display.say(f"run {journal.folder}: {plan.describe(field)}")
+    strategy = STRATEGIES[options.strategy]
+    buys = plan.describe(field)
+    if strategy.engine != GATED:
+        kept = f"{float(plan.set_aside):.1f} of them kept for {len(plan.test)} test users"
+        buys = f"{plan.budget} rollouts, {kept}; {strategy.meaning}"
+    display.say(f"run {journal.folder}: {buys}")
     if options.models.real:
         display.say(called(options.models))
     if OFFLINE in (options.models.model, options.models.user_model):
@@ -292,8 +302,7 @@ def _write(run: _Run, outcome: Outcome) -> None:
     setup.folder.write_best(archive.best().policy, scores)
     setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
-    mass = run.evolution.mass if isinstance(run.evolution, Evolution) else {}
-    summary["credit"] = credit_summary(run.evolution.verdicts, mass)
+    summary["credit"] = credit_summary(run.evolution.verdicts, run.evolution.mass)
     if run.paid is not None:
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)

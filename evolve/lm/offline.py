@@ -63,9 +63,10 @@ class OfflineLM:
     def _say(self, request: Request) -> str:
         # Imported here: each role's module loads the lexicon only where it is needed.
         if request.task == "rewrite":
+            from evolve.lm.offline_reflect import asks, reflect
             from evolve.lm.offline_rewrite import rewrite
 
-            return rewrite(request)
+            return reflect(request) if asks(request) else rewrite(request)
         if request.task == "write":
             from evolve.lm.offline_write import write
 

@@ -32,6 +32,7 @@ _TYPES = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*([^:：\n]{1,80})", re.MULTILINE
 _REMEMBERED = re.compile(r"<memory_types>(.*?)</memory_types>", re.DOTALL)
 _STATES = re.compile(r"<states>\n(.*?)\n</states>", re.DOTALL)
 _CHOICE = re.compile(r"^(\d+)\. ", re.MULTILINE)
+_FENCED = re.compile(r"```\n(.*?)\n```", re.DOTALL)
 _TEXT = re.compile(r"\[\[ ## (?:current|first)_text ## \]\]\n(.*?)\n\n\[\[ ## ", re.DOTALL)
 
 
@@ -83,9 +84,12 @@ def _probe(prompt: str, draw: random.Random) -> str:
 
 
 def _rewrite(prompt: str, draw: random.Random) -> str:
-    found = _TEXT.findall(prompt)
-    old = found[-1] if found else ""
+    found, fenced = _TEXT.findall(prompt), _FENCED.search(prompt)
+    asked_in_fences = not found and fenced is not None
+    old = fenced[1] if asked_in_fences and fenced else found[-1] if found else ""
     added = _text(draw, (GROWTH - 1) * count_tokens(old))
+    if asked_in_fences:
+        return f"```\n{old}\n- {added}\n```"
     return f"[[ ## new_text ## ]]\n{old}\n- {added}\n\n[[ ## completed ## ]]"
 
 

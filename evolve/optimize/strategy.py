@@ -67,6 +67,12 @@ def _rewrite_only(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
     return RewriteProposer(lm, rules)
 
 
+def _self_evolution(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
+    from evolve.optimize.types_proposer import TypesProposer
+
+    return TypesProposer(lm)
+
+
 _ALL = (
     Strategy("joint", _joint, meaning="rewrites texts and searches settings, together and alone"),
     Strategy(
@@ -79,6 +85,21 @@ _ALL = (
         "search-only", _search_only, meaning="Optuna searches the settings alone", needs="settings"
     ),
     Strategy("rewrite-only", _rewrite_only, meaning="rewrites texts alone"),
+    Strategy(
+        "gepa",
+        None,
+        engine="gepa",
+        meaning="the gepa package evolves the texts by its own rules, gate users being its"
+        " validation set",
+    ),
+    Strategy(
+        "self-evolution",
+        _self_evolution,
+        engine="self-evolution",
+        meaning="the published method: the list of types is rewritten and installed at once,"
+        " without a gate",
+        needs="memory_types",
+    ),
 )
 
 STRATEGIES: Mapping[str, Strategy] = {strategy.name: strategy for strategy in _ALL}
