@@ -205,6 +205,7 @@ class Evolution:
             feedback=feedback,
             last_verdict=self.verdicts[-1] if self.judged else None,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
+            spent=self._spent,
             constraints=self.archive.constraints,
             tried=self._history.tried,
             strengths=self._history.strengths(versions),
@@ -235,6 +236,12 @@ class Evolution:
             if too_large is not None:
                 verdict = _turned_down(policy, parent.id, "limit", too_large)
         return Candidate(name, policy, verdict)
+
+    @property
+    def _spent(self) -> float:
+        """Share of what candidates may cost that is spent."""
+        plan = self._setup.plan
+        return float(self._setup.evaluator.ledger.spent / (plan.budget - plan.set_aside))
 
     def _repeats(self) -> str | None:
         if self._free < FREE_IN_A_ROW:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from evolve.lm.base import Request
+from evolve.lm.offline_vary import varied
 from policies.languages import script
 from policies.words import weight, words
 
@@ -27,6 +28,7 @@ _AS_JSON = re.compile(r"\n\nRespond with a JSON object\b")
 _LIMIT = re.compile(r"At most (\d+) characters")
 _HEADING = re.compile(r"^### (.+?): \d+ of \d+ answers wrong", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_UNKNOWN = re.compile(r"What failed is not known\b")  # then it can only vary the text
 _OLDER = re.compile(r"\b(?:older|earlier|outdated|old) values?\b|旧值", re.IGNORECASE)
 _NO_CASE = re.compile(
     r"\b0 of \d|(?:\bin|:) 0(?![.\d])|\bno (?:older|earlier|outdated|old) values?\b", re.IGNORECASE
@@ -81,6 +83,10 @@ def _mend(fields: dict[str, str], seed: int) -> str:
     draw = random.Random(seed)
     text, feedback = fields.get("current_text", ""), fields.get("feedback", "")
     part = fields.get("purpose", "").partition(":")[0]
+    if _UNKNOWN.match(feedback):
+        said = {"write_prompt": _WRITING, "answer_prompt": _NEWER_WINS}.get(part, ())
+        new = varied(text, [_in_language_of(text, sentence) for sentence in said], draw)
+        return new if _size(new) <= _room(fields, text) else text
     failing = tuple(dict.fromkeys(name.replace("_", " ") for name in _HEADING.findall(feedback)))
     if part == "memory_types":
         return _mend_list(text, failing, draw, _room(fields, text))

@@ -75,6 +75,7 @@ class ProposalContext:
         feedback: What the parent's train rollouts say.
         last_verdict: What became of the previous candidate.
         seed: For this proposal; from run seed and proposal number.
+        spent: Share of what candidates may cost that is spent, in 0..1.
         constraints: Limits that a candidate must keep.
         tried: All candidates that were scored, in order.
         strengths: Version to train user to its accuracy there in 0..1, as far as it is known.
@@ -85,6 +86,7 @@ class ProposalContext:
     feedback: Feedback
     last_verdict: Verdict | None
     seed: int
+    spent: float = 0.0
     constraints: Constraints = NO_LIMITS
     tried: tuple[Tried, ...] = ()
     strengths: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

@@ -56,15 +56,27 @@ def _placebo(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
 
 
 def _search_only(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
-    from evolve.optimize.search import SearchProposer
+    from evolve.optimize.search_only import WholeSearchProposer
 
-    return SearchProposer()
+    return WholeSearchProposer()
 
 
 def _rewrite_only(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
     from evolve.optimize.rewrite import RewriteProposer
 
     return RewriteProposer(lm, rules)
+
+
+def _random(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
+    from evolve.optimize.random_search import RandomProposer
+
+    return RandomProposer(lm, rules)
+
+
+def _sequential(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
+    from evolve.optimize.sequential import SequentialProposer
+
+    return SequentialProposer(_rewrite_only(lm, rules, seed), _search_only(lm, rules, seed))
 
 
 def _self_evolution(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
@@ -82,9 +94,21 @@ _ALL = (
         needs="memory_types",
     ),
     Strategy(
+        "random",
+        _random,
+        meaning="settings by chance and, as often as `joint`, a text changed without knowing what"
+        " failed",
+    ),
+    Strategy(
         "search-only", _search_only, meaning="Optuna searches the settings alone", needs="settings"
     ),
     Strategy("rewrite-only", _rewrite_only, meaning="rewrites texts alone"),
+    Strategy(
+        "sequential",
+        _sequential,
+        meaning="rewrites texts until half of what candidates may cost is spent, then searches the"
+        " settings",
+    ),
     Strategy(
         "gepa",
         None,

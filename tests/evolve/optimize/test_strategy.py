@@ -37,6 +37,8 @@ def made(name, rules, context_for, verdict_on, count=40, parent=AWE):
         ("placebo", True, True),
         ("search-only", False, True),
         ("rewrite-only", True, False),
+        ("random", True, True),
+        ("sequential", True, False),
     ],
 )
 def test_what_each_changes(name, texts, settings, rules, context_for, verdict_on) -> None:
