@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from evolve.lm.base import Request
+from evolve.lm.offline_operators import repaired, sharpened, shortened
 from evolve.lm.offline_vary import varied
 from policies.languages import script
 from policies.words import weight, words
@@ -63,7 +64,7 @@ def rewrite(request: Request) -> str:
     """The new text, in dspy's chat format, or as a JSON object where the prompt asks for one."""
     prompt = request.messages[-1].content
     fields = _fields(prompt)
-    text = _merge(fields) if "second_text" in fields else _mend(fields, request.seed)
+    text = _operated(fields, request.seed)
     if _AS_JSON.search(prompt):
         return json.dumps({"new_text": text}, ensure_ascii=False)
     return f"[[ ## new_text ## ]]\n{text}\n\n[[ ## completed ## ]]"
@@ -77,6 +78,23 @@ def _fields(prompt: str) -> dict[str, str]:
     for name, content in zip(pieces[1::2], pieces[2::2], strict=True):
         fields.setdefault(name, content.strip())
     return fields
+
+
+def _operated(fields: dict[str, str], seed: int) -> str:
+    """What the operator asks for that the prompt's fields tell of."""
+    text, room = fields.get("current_text", ""), _room(fields, fields.get("current_text", ""))
+    if "second_text" in fields:
+        return _merge(fields)
+    if "failing_type" in fields:
+        return sharpened(text, fields["failing_type"])
+    if "still_failing" in fields:
+        failing = [name.replace("_", " ") for name in _HEADING.findall(fields["still_failing"])]
+        return shortened(text, failing, room)
+    if "attempt" in fields:
+        attempt = fields["attempt"]
+        mended = repaired(text, attempt, fields.get("changes", ""), random.Random(seed))
+        fields = {**fields, "current_text": mended if _size(mended) <= room else attempt}
+    return _mend(fields, seed)
 
 
 def _mend(fields: dict[str, str], seed: int) -> str:

@@ -58,14 +58,14 @@ class JointProposer:
             if settings.settings:
                 return settings
             part = self._draw(texts, draw)
-        text = self._rewrite.propose(context, part)
-        if not joint or not groups:
+        beside = Proposal("search")
+        if joint and groups:
+            beside = self._searched(context, self._draw(groups, draw))
+        text = self._rewrite.propose(context, part, beside.settings)
+        if not beside.settings or text.settings:  # a merge and a repair have their own
             return text
-        settings = self._searched(context, self._draw(groups, draw))
-        if not settings.settings:
-            return text
-        operator = f"{text.operator}+{settings.operator}"
-        return replace(text, operator=operator, settings=settings.settings)
+        operator = f"{text.operator}+{beside.operator}"
+        return replace(text, operator=operator, settings=beside.settings)
 
     def observe(self, verdict: Verdict) -> None:
         """Pass it to both."""
