@@ -121,7 +121,7 @@ class Trials:
         if why is None and (not entering or tokens is None):
             return None
         within = f"{tokens:.0f} tokens per answer keep the limit, and its incumbent's do not"
-        return replace(verdict, stage="limit", accepted=why is None, reason=why or within)
+        return replace(verdict, stage="tokens", accepted=why is None, reason=why or within)
 
     def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""

@@ -25,10 +25,10 @@ class Verdict:
         settings: The candidate's settings.
         operator: What proposed it.
         accepted: Whether it became a version.
-        stage: Where it was decided: ``text``, ``duplicate`` or ``budget`` (never scored);
-            ``failed`` (by its own fault), ``limit`` (over a limit of the run, or within it where
-            its incumbent is not), ``minibatch``, ``level`` (past the minibatch, but none of the
-            run's level was left), ``gate``.
+        stage: Where it was decided: ``text``, ``duplicate``, ``limit`` (too large a memory) or
+            ``budget`` (never scored); ``failed`` (by its own fault), ``tokens`` (per answer: over
+            the limit, or within it where its incumbent is not), ``minibatch``, ``level`` (past the
+            minibatch, but none of the run's level was left), ``gate``.
         reason: One sentence.
         minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
         tokens_per_answer: On the minibatch; None if it was not scored.

@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from evolve.optimize.base import Proposal, ProposalContext, Proposer, Verdict
-from evolve.optimize.search import DIRECTIONS, Told, as_trial, gains_of, is_told
+from evolve.optimize.effects import Told
+from evolve.optimize.search import DIRECTIONS, as_trial, gains_of, is_told
 from policies.errors import ConfigError
 from policies.settings import Setting
 

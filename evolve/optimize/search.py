@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evolve.optimize.base import Proposal, ProposalContext, Verdict
+from evolve.optimize.effects import Told, known_settings, tokens_of, told_of
 from evolve.seeding import derive
 from policies.settings import Setting, SettingValue
 
@@ -31,34 +31,17 @@ _SEARCHED = re.compile(r"\bsearch(?::\w+)?$")  # an operator, alone or after ano
 _ON = ".on"  # of an optional integer: whether it is set at all
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of some settings.
-
-    Attributes:
-        settings: All that apply.
-        difference: In accuracy to the present parent.
-        tokens: Per answer.
-    """
-
-    settings: Mapping[str, SettingValue]
-    difference: float
-    tokens: float
-
-
 class SearchProposer:
     """Searches the settings of the parent's architecture.
 
     Two objectives: the paired difference on the minibatch (more is better) and the tokens per
     answer (fewer are better). Settings below the parent's accuracy count as infeasible, so that
     cheap but forgetful ones do not draw the search, and so do those over the limit of tokens per
-    answer, where there is one; sizes of memory over its limit are not drawn at all. A difference
-    to an earlier parent is added to that parent's own, so that every observation counts after a
-    new version.
-    """
+    answer, where there is one; sizes of memory over its limit are not drawn at all.
 
-    def __init__(self) -> None:
-        self._verdicts: list[Verdict] = []
+    It begins with what all candidates of the run say of settings, whatever text they were tried
+    with (``evolve.optimize.effects``). What was tried with the parent's text is not proposed again.
+    """
 
     def propose(self, context: ProposalContext, among: Collection[str] = ()) -> Proposal:
         """Suggest settings not yet tried; an empty proposal where none are found.
@@ -70,15 +53,15 @@ class SearchProposer:
         settings = context.constraints.settings_of(context.parent.architecture)
         if not settings:
             return Proposal("search")
-        told = self._told(context, settings)
-        known = [dict(one.settings) for one in told]
+        told = [one for _, one in told_of(context) if fits(one.settings, settings)]
+        known = known_settings(context)
         limit = context.constraints.answer_tokens
         study = _study(settings, told, limit, derive(context.seed, "tpe"))
         draw = random.Random(derive(context.seed, "settings"))
         own = dict(context.parent.settings)
         first = [setting for setting in settings if setting.name in among] or settings
         # Two settings may not be enough to get below a limit.
-        over = context.constraints.too_dear(told[0].tokens) is not None
+        over = context.constraints.too_dear(tokens_of(context)) is not None
         most = len(settings) if over else MOST_CHANGED
         for _ in range(MOST_DRAWS):
             free = [draw.choice(first)]
@@ -90,28 +73,7 @@ class SearchProposer:
         return Proposal("search")
 
     def observe(self, verdict: Verdict) -> None:
-        """Remember what a candidate gained."""
-        self._verdicts.append(verdict)
-
-    def _told(self, context: ProposalContext, settings: Sequence[Setting]) -> list[Told]:
-        """The parent's own settings, then those of all scored candidates that searched."""
-        gains = gains_of(self._verdicts)
-        searched = [v for v in self._verdicts if is_told(v) and fits(v.settings, settings)]
-        parent = context.parent
-        base = gains.get(parent.id, 0.0)
-        own = Told(parent.settings, 0.0, self._tokens_of(context))
-        return [own] + [
-            Told(v.settings, gains[v.candidate] - base, v.tokens_per_answer or 0.0)
-            for v in searched
-            if v.candidate != parent.id
-        ]
-
-    def _tokens_of(self, context: ProposalContext) -> float:
-        """Tokens per answer of the parent."""
-        for verdict in self._verdicts:
-            if verdict.candidate == context.parent.id and verdict.tokens_per_answer is not None:
-                return verdict.tokens_per_answer
-        return context.feedback.numbers.get("tokens_per_answer", 0.0)
+        """Nothing to remember: contexts hold all that was tried."""
 
 
 def gains_of(verdicts: Iterable[Verdict]) -> dict[str, float]:

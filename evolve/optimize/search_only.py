@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from evolve.optimize.base import Proposal, ProposalContext, Verdict
 from evolve.optimize.constraints import Constraints
+from evolve.optimize.effects import Told
 from evolve.optimize.search import (
     MOST_CHANGED,
     MOST_DRAWS,
     STARTUP_TRIALS,
-    Told,
     as_trial,
     fits,
     gains_of,

@@ -149,7 +149,7 @@ def test_where_the_seed_is_over_a_limit_the_first_that_keeps_it_is_the_parent(ru
         limits=Constraints(answer_tokens=1),
     )  # fmt: skip
     first, second = one.evolution.verdicts[:2]
-    assert (first.stage, first.accepted) == ("limit", True)
+    assert (first.stage, first.accepted) == ("tokens", True)
     assert (second.stage, second.accepted, second.incumbent) == ("gate", True, first.candidate)
     assert one.evolution.archive.best().policy.settings["top_k"] == 12
 

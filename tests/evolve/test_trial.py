@@ -79,7 +79,7 @@ def test_one_over_the_limit_of_tokens_is_rejected_before_the_gate(trial):
     trial.constraints = Constraints(answer_tokens=1)
     trial.workers.tokens[CANDIDATE.id] = 31
     judged = trial.judge()
-    assert (judged.verdict.accepted, judged.verdict.stage) == (False, "limit")
+    assert (judged.verdict.accepted, judged.verdict.stage) == (False, "tokens")
     assert judged.verdict.reason == "2 tokens per answer are over the limit of 1"
     assert judged.difference is None
     assert trial.evaluator.ledger.spent == 2 * 8
@@ -89,7 +89,7 @@ def test_one_that_keeps_a_limit_is_accepted_where_its_incumbent_does_not(trial):
     trial.workers.right[CANDIDATE.id] = half
     trial.constraints = Constraints(answer_tokens=1)
     judged = trial.judge(entering=True)
-    assert (judged.verdict.accepted, judged.verdict.stage) == (True, "limit")
+    assert (judged.verdict.accepted, judged.verdict.stage) == (True, "tokens")
     assert judged.verdict.reason == "1 tokens per answer keep the limit, and its incumbent's do not"
 
 

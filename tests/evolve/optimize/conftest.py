@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from evolve.lm.base import Completion, Request, count_tokens
-from evolve.optimize.base import ProposalContext, Verdict
+from evolve.optimize.base import ProposalContext, Tried, Verdict
 from feedback.digest import Feedback
 from feedback.routing import groups_of
 from policies.policy import Policy
@@ -110,5 +110,16 @@ def verdict_on() -> Callable[..., Verdict]:
             minibatch_difference=difference,
             **{**known, **more},
         )
+
+    return make
+
+
+@pytest.fixture
+def tried_on(context_for, verdict_on) -> Callable[..., Tried]:
+    """A candidate that was scored; its parent is what it was compared with."""
+
+    def make(candidate: Policy, parent: Policy, *how, **more) -> Tried:
+        verdict = verdict_on(candidate, parent, *how, **more)
+        return Tried(candidate, parent, verdict, context_for(parent).feedback, {})
 
     return make
