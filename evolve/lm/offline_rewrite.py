@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from evolve.lm.base import Request
 from evolve.lm.offline_operators import repaired, sharpened, shortened
+from evolve.lm.offline_settings import diagnosed
 from evolve.lm.offline_vary import varied
 from policies.languages import script
 from policies.words import weight, words
@@ -61,13 +62,17 @@ _WRITING = (
 
 
 def rewrite(request: Request) -> str:
-    """The new text, in dspy's chat format, or as a JSON object where the prompt asks for one."""
+    """The new text or settings, in dspy's chat format, or as JSON where the prompt asks for it."""
     prompt = request.messages[-1].content
     fields = _fields(prompt)
-    text = _operated(fields, request.seed)
+    if "failure_log" in fields:
+        said = diagnosed(fields, request.seed)
+    else:
+        said = {"new_text": _operated(fields, request.seed)}
     if _AS_JSON.search(prompt):
-        return json.dumps({"new_text": text}, ensure_ascii=False)
-    return f"[[ ## new_text ## ]]\n{text}\n\n[[ ## completed ## ]]"
+        return json.dumps(said, ensure_ascii=False)
+    sections = [f"[[ ## {name} ## ]]\n{text}\n\n" for name, text in said.items()]
+    return "".join([*sections, "[[ ## completed ## ]]"])
 
 
 def _fields(prompt: str) -> dict[str, str]:

@@ -85,6 +85,12 @@ def _self_evolution(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
     return TypesProposer(lm)
 
 
+def _diagnose_and_set(lm: LM, rules: RewriteRules, seed: int) -> Proposer:
+    from evolve.optimize.diagnose_and_set import DiagnoseProposer
+
+    return DiagnoseProposer(lm)
+
+
 _ALL = (
     Strategy("joint", _joint, meaning="rewrites texts and searches settings, together and alone"),
     Strategy(
@@ -108,6 +114,12 @@ _ALL = (
         _sequential,
         meaning="rewrites texts until half of what candidates may cost is spent, then searches the"
         " settings",
+    ),
+    Strategy(
+        "diagnose-and-set",
+        _diagnose_and_set,
+        meaning="a model reads the log of failures and sets the settings; chance where it is stuck",
+        needs="settings",
     ),
     Strategy(
         "gepa",

@@ -39,6 +39,7 @@ def made(name, rules, context_for, verdict_on, count=40, parent=AWE):
         ("rewrite-only", True, False),
         ("random", True, True),
         ("sequential", True, False),
+        ("diagnose-and-set", False, True),
     ],
 )
 def test_what_each_changes(name, texts, settings, rules, context_for, verdict_on) -> None:
