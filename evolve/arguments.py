@@ -84,6 +84,8 @@ RUN_ARGUMENTS = (
     *MODEL_ARGUMENTS,
     Argument("rewrite-model", "rewrites texts (the model)"),
     Argument("strategy", f"{', '.join(STRATEGIES)} (joint)", metavar="NAME"),
+    Argument("scope", "global, or user: a policy per user, learned as it lives (global)"),
+    Argument("feedback", "in scope user: none, questions or complete (complete)", metavar="LEVEL"),
     Argument("holdout", "users, periods or auto (auto)", metavar="WHAT"),
     Argument("seed", "of every random choice (0)", int),
     Argument("first-rounds", "rounds of a session, first period (1)", int, "R"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.resources import files
 from math import isfinite
@@ -17,6 +17,15 @@ from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
 HOLDOUTS = ("auto", "users", "periods")
+SCOPES = ("global", "user")
+LEVELS = ("none", "questions", "complete")  # of feedback, in scope user
+OWN_STRATEGY = "self-evolution"  # of scope user
+_CHOICES: Mapping[str, Collection[str]] = {
+    "strategy": STRATEGIES,
+    "holdout": HOLDOUTS,
+    "scope": SCOPES,
+    "feedback": LEVELS,
+}
 BACKENDS = ("threads", "loky", "dask", "ray")
 OFFLINE = "offline"
 SAMPLE = "sample"
@@ -97,6 +106,8 @@ class Options:
         seed: Of every random choice, 0 or above.
         first_rounds: Rounds of a session in the first period, at least 1.
         later_rounds: Rounds of a session in later periods, at least 1.
+        scope: ``global``: one policy for all users; ``user``: one for each, learned as it lives.
+        feedback: Of scope ``user``: what is told after a period, one of ``LEVELS``.
         max_memory_tokens: That the memory of a policy may hold, at least 200; None for no limit.
         max_answer_tokens: That a policy may take per answer, at least 1; None for no limit.
     """
@@ -112,6 +123,8 @@ class Options:
     later_rounds: int = 2
     max_memory_tokens: int | None = None
     max_answer_tokens: int | None = None
+    scope: Literal["global", "user"] = "global"
+    feedback: Literal["none", "questions", "complete"] = "complete"
 
     def __post_init__(self) -> None:
         # In its one shortest form, so that a run is the same however its budget was written.
@@ -119,19 +132,43 @@ class Options:
         for name, (least, most) in RANGES.items():
             if getattr(self, name) is not None:
                 check_range(name, getattr(self, name), least, most)
-        for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS)):
+        for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value not in known:
                 raise ConfigError(
                     f"--{name} must be one of {', '.join(known)}, but is {value!r}; name one of "
                     "these."
                 )
+        self._check_scope()
         metered = [unit for unit in METERED if unit in self.units]
         if metered and not self.models.real:
             raise ConfigError(
                 f"A budget in {' or '.join(metered)} needs a model that is paid for, but --budget "
                 f"is {self.budget} and all roles are played by {OFFLINE}; give a number of "
                 "rollouts, or minutes."
+            )
+
+    def _check_scope(self) -> None:
+        """Refuse what does not go with the scope."""
+        if self.scope == "global" and self.feedback != "complete":
+            raise ConfigError(
+                "--feedback says what is told in --scope user, but the scope is global and the "
+                f"feedback {self.feedback}; give --scope user, or leave it out."
+            )
+        if self.scope == "user" and self.strategy != OWN_STRATEGY:
+            raise ConfigError(
+                f"--scope user is a protocol of the strategy {OWN_STRATEGY}, but --strategy is "
+                f"{self.strategy}; leave --strategy out."
+            )
+        if self.scope == "user" and self.units.keys() != {"rollouts"}:
+            raise ConfigError(
+                f"--scope user takes a budget in rollouts, but --budget is {self.budget}; give a "
+                "number, two for each user."
+            )
+        if self.scope == "user" and self.max_answer_tokens is not None:
+            raise ConfigError(
+                "--max-answer-tokens chooses among versions, and --scope user has none to choose "
+                f"among, but it is {self.max_answer_tokens}; leave it out."
             )
 
     @property
@@ -294,6 +331,8 @@ def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> O
     merged = {**(past or {}), **given}
     if "budget" not in merged:
         raise ConfigError("A run needs a budget, but --budget is missing; try --budget 300.")
+    if merged.get("scope") == "user":
+        merged.setdefault("strategy", OWN_STRATEGY)
     return Options(**{**_known(Options, merged), "models": make_models(merged)})
 
 

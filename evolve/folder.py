@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -65,6 +66,11 @@ class RunFolder:
             }
         file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
         self._write(file, policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_own(self, user: str, policy: Policy) -> None:
+        """The policy of one user, learned as that user lived: ``policies/ann-5b1f0c2a.yaml``."""
+        place = re.sub(r"[^\w-]", "_", user)
+        self._write(f"policies/{place}-{policy.short_id}.yaml", policy_to_yaml(policy))
 
     def write_best(self, policy: Policy, scores: Mapping[str, object]) -> None:
         """The winner with its scores on test users: ``best.yaml``."""

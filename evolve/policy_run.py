@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.budget import Ledger
 from evolve.config import OFFLINE, Means, Models, Options
-from evolve.connecting import Site, connected, find_site, make_workers
+from evolve.connecting import Site, find_site
 from evolve.display import Display
 from evolve.engine import Engine, NoProposer, make_engine
-from evolve.evaluate import Evaluator
 from evolve.evolution import Setup
 from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
@@ -26,7 +25,8 @@ from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
 from evolve.journal import Journal, check_same, read_header
 from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
-from evolve.money import SENT_FILE, Paid, Purse, Terms, Timed
+from evolve.money import SENT_FILE, Paid, Purse, Terms
+from evolve.opening import Opening
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Proposer
 from evolve.optimize.credit import credit_summary
@@ -101,7 +101,7 @@ def policy_run(
     """
     began = time.monotonic()
     prepared = prepare(options, means)
-    header = _header(prepared, folder, resume=resume)
+    header = run_header(prepared, folder, resume=resume)
     terms = None
     if not resume or isinstance(options.budget, int):
         # Before there is a folder: a budget that is too small leaves nothing behind.
@@ -121,7 +121,7 @@ def policy_run(
     return outcome
 
 
-def _header(prepared: Prepared, folder: Path, *, resume: bool) -> dict[str, Any]:
+def run_header(prepared: Prepared, folder: Path, *, resume: bool) -> dict[str, Any]:
     """What identifies the run; that of a resumed one is checked before anything is planned."""
     header = {
         "run": folder.name,
@@ -174,26 +174,10 @@ def _begin(
     run_folder = RunFolder(journal.folder, journal.header["run"])
     run_folder.sweep()
     _introduce(options, field, plan, journal, display)
-    connection = stack.enter_context(connected(options.models, means, journal.folder))
-    workers = make_workers(stack, prepared.spec, site, connection)
     settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
-    purse = Purse(settled, connection, journal.folder, display.say)
-    stack.callback(purse.close)
-    if "minutes" in options.units:
-        workers = Timed(workers, purse)
-
-    def progress(lived: float) -> None:
-        display.progress(lived, replayed=journal.replaying)
-        purse.look(lived, replayed=journal.replaying)
-
-    evaluator = Evaluator(
-        journal,
-        Ledger(Fraction(plan.budget), plan.set_aside),
-        workers,
-        prepared.spec,
-        watch.stopping,
-        progress,
-    )
+    ledger = Ledger(Fraction(plan.budget), plan.set_aside)
+    opened = Opening(prepared, site, journal, watch, stack).open(settled, ledger)
+    evaluator = opened.evaluator
     rewriter = Meter(make_lm(prepared.cast.rewrite))
     proposer: Proposer = NoProposer()
     if STRATEGIES[options.strategy].make is not None:
@@ -213,7 +197,7 @@ def _begin(
     )
     archive = Archive((Version(prepared.seed, {}),), constraints=options.constraints)
     engine = make_engine(options.strategy, setup, archive, rewriter)
-    return _Run(setup, engine, purse, options.models, connection)
+    return _Run(setup, engine, opened.purse, options.models, opened.connection)
 
 
 def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) -> Mirror:

@@ -26,6 +26,8 @@ from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import Policy
 
 Conversation = tuple[tuple[ChatMessage, ...], ...]  # one period: sessions of messages
+Revise = Callable[[Rollout], Policy]
+"""From a life so far to the policy whose texts it goes on with; its settings stay the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,26 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
     return _Life(policy, user, world).through(_periods(user, span), talk, probe=probe)
 
 
+def live_revised(policy: Policy, user: User, world: World, revise: Revise) -> Rollout:
+    """Live a whole life, its texts revised between periods; what is in memory stays.
+
+    Args:
+        policy: Drives the assistant at first; the rollout is recorded as its.
+        user: Lives through its periods.
+        world: Models, seed and rounds.
+        revise: Called after the questions of every period but the last; what it raises for outside
+            reasons fails the rollout.
+    """
+
+    def talk(life: _Life, period: int) -> None:
+        if period:
+            life.go_on(revise)
+        for session in range(len(user.periods[period].sessions)):
+            life.converse(period, session)
+
+    return _Life(policy, user, world).through(len(user.periods), talk, probe=True, ahead=False)
+
+
 def replay(policy: Policy, user: User, recorded: Sequence[Conversation], world: World) -> Rollout:
     """Off-policy: memory observes a recorded conversation; no reply is generated.
 
@@ -136,7 +158,8 @@ class _Life:
     def __init__(self, policy: Policy, user: User, world: World) -> None:
         self._lm, self._user_lm = Meter(world.lm), Meter(world.user_lm)
         seed = derive(world.seed, "agent", user.id)
-        self._agent: MemoryAgent = make_agent(Speaker(policy, self._lm, seed))
+        self._speaker = Speaker(policy, self._lm, seed)
+        self._agent: MemoryAgent = make_agent(self._speaker)
         self._policy, self._user, self._world = policy, user, world
         self._simulated = SimulatedUser(user, world.seed)
         self._messages: list[ChatMessage] = []
@@ -161,13 +184,28 @@ class _Life:
                 self.hear(heard)
                 said = following.result().counted(self._user_lm)
 
+    def go_on(self, revise: Revise) -> None:
+        """Go on in other words."""
+        self._speaker.policy = revise(self._record(None))
+
     def hear(self, messages: Sequence[ChatMessage]) -> None:
         """Let memory observe messages."""
         self._messages += messages
         self._agent.observe(messages)
 
-    def through(self, periods: int, talk: Callable[[_Life, int], None], *, probe: bool) -> Rollout:
-        """Live through periods, each talked through and then asked about."""
+    def through(
+        self,
+        periods: int,
+        talk: Callable[[_Life, int], None],
+        *,
+        probe: bool,
+        ahead: bool = True,
+    ) -> Rollout:
+        """Live through periods, each talked through and then asked about.
+
+        The next one may be talked through while answers to a period's questions are awaited, if
+        it does not depend on them (``ahead``).
+        """
         try:
             with Together(self._world.beside) as together:
                 asked: list[_Asked] = []
@@ -179,6 +217,9 @@ class _Life:
                         raise
                     self._settle(asked)
                     asked = self._ask(together, period, probe=probe)
+                    if not ahead:
+                        self._settle(asked)
+                        asked = []
                 self._settle(asked)
         except (PolicyFailureError, OutsideFailureError) as error:
             return self._record(error)

@@ -12,6 +12,7 @@ from evolve.seeding import derive
 from policies.errors import RejectedTextError
 
 OPERATOR = "self-evolution:memory_types"
+_TEXT = "memory_types"
 _NOTHING = "No failure was blamed on this list."
 
 
@@ -32,22 +33,38 @@ class TypesProposer:
             RejectedRewriteError: The reply could not be read.
             MnemotuneError: The model failed.
         """
-        from evolve.lm.dspy_lm import ask
-        from evolve.optimize.types_program import TypesRewriter
-
-        feedback = context.feedback.texts.get("memory_types", "").strip() or _NOTHING
-
-        def program() -> str | None:
-            text: str | None = TypesRewriter()(
-                current_text=context.parent.texts["memory_types"], feedback=feedback
-            ).new_text
-            return text
-
+        feedback, old = context.feedback.texts.get(_TEXT, ""), context.parent.texts[_TEXT]
         try:
-            new = ask(self._lm, derive(context.seed, OPERATOR), program)
+            new = rewrite_types(self._lm, derive(context.seed, OPERATOR), old, feedback)
         except RejectedTextError as error:
             raise RejectedRewriteError(str(error), Proposal(OPERATOR)) from error
-        return Proposal(OPERATOR, {"memory_types": new or ""})
+        return Proposal(OPERATOR, {_TEXT: new})
 
     def observe(self, verdict: Verdict) -> None:
         """Learn nothing: what is installed is all that it goes by."""
+
+
+def rewrite_types(lm: LM, seed: int, old: str, feedback: str) -> str:
+    """A better list of types, whatever it may be, with the white space at the ends of the old one.
+
+    Args:
+        lm: The rewriter.
+        seed: Of its call.
+        old: The list as it is.
+        feedback: How the assistant fared with it.
+
+    Raises:
+        RejectedTextError: The reply could not be read.
+        MnemotuneError: The model failed.
+    """
+    from evolve.lm.dspy_lm import ask
+    from evolve.optimize.types_program import TypesRewriter
+
+    said = feedback.strip() or _NOTHING
+
+    def program() -> str | None:
+        text: str | None = TypesRewriter()(current_text=old, feedback=said).new_text
+        return text
+
+    new = (ask(lm, seed, program) or "").strip()
+    return new and old[: len(old) - len(old.lstrip())] + new + old[len(old.rstrip()) :]

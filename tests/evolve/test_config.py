@@ -29,6 +29,8 @@ def test_only_the_budget_must_be_given():
         "later_rounds": 2,
         "max_memory_tokens": None,
         "max_answer_tokens": None,
+        "scope": "global",
+        "feedback": "complete",
     }
     with pytest.raises(ConfigError, match="--budget is missing; try --budget 300"):
         merge_options(None, {"seed": 1})

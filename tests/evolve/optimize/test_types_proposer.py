@@ -17,7 +17,7 @@ def test_whatever_the_model_writes_is_the_new_list(scripted, context_for):
     copied = "- deep sea diving, and which of the seven little boats should I take out today"
     lm = scripted([reply(copied)])
     proposal = TypesProposer(lm).propose(context_for(SEED))
-    assert proposal.texts == {"memory_types": copied}
+    assert proposal.texts == {"memory_types": f"{copied}\n"}
     assert proposal.settings == {}
     (request,) = lm.requests
     assert "### diet_style: 20 of 40 answers wrong" in request.messages[-1].content
