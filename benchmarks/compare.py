@@ -30,6 +30,7 @@ from benchmarks.compare_page import (
     with_outcome,
     write_page,
 )
+from benchmarks.compare_pool import Pool
 from benchmarks.compare_report import Plan, report
 from benchmarks.compare_run import Ran, execute
 from benchmarks.compare_verdict import (
@@ -52,11 +53,10 @@ from benchmarks.compare_worlds import (
     Draws,
     worlds_here,
 )
-from benchmarks.kept import Kept, add_cache_options, side_by_side, sources_digest
+from benchmarks.kept import add_cache_options
 from benchmarks.published import find_data
 from benchmarks.report import Report, close
 from evolve.optimize.strategy import STRATEGIES
-from evolve.tables import number
 from policies.files import write_whole
 
 HERE = Path(__file__).parent
@@ -73,22 +73,18 @@ class Comparison:
     Attributes:
         plan: What is compared.
         draws: Users and seeds.
-        kept: Runs that are known.
-        jobs: Runs at once.
-        sources: Digest of what results depend on.
+        pool: Runs what is not known.
     """
 
     plan: Plan
     draws: Draws
-    kept: Kept[CompareSpec, Ran]
-    jobs: int
-    sources: str
+    pool: Pool
 
     @property
     def runs(self) -> list[tuple[CompareSpec, Ran]]:
         """What is known of these draws."""
         specs = self._specs(dict.fromkeys(self.plan.worlds, self.plan.strategies))
-        return [(spec, self.kept[spec]) for spec in specs if spec in self.kept]
+        return [(spec, self.pool.kept[spec]) for spec in specs if spec in self.pool.kept]
 
     @property
     def found(self) -> Compared:
@@ -100,7 +96,9 @@ class Comparison:
         looks = looks_of(self.plan.draws)
         for most in looks.draws:
             wanted = going_on(self.found, self.plan.worlds, self.plan.strategies)
-            self._run(self._specs(wanted, most), self._specs(wanted))
+            specs = self._specs(wanted, most)
+            tasks = {spec: partial(execute, spec, self.draws.data) for spec in specs}
+            self.pool.run(tasks, self._specs(wanted))
 
     def _specs(
         self, wanted: Mapping[str, Sequence[str]], most: int | None = None
@@ -114,44 +112,6 @@ class Comparison:
             if draw < (WORLDS[world].most_draws or draws)
             for strategy in names
         ]
-
-    def _run(self, specs: Sequence[CompareSpec], planned: Sequence[CompareSpec]) -> None:
-        todo = [spec for spec in specs if spec not in self.kept]
-        if len(todo) < len(specs):
-            print(f"{len(specs) - len(todo)} of {len(specs)} runs are known already", flush=True)
-        tasks = {spec: partial(execute, spec, self.draws.data) for spec in todo}
-        for done, (spec, ran) in enumerate(side_by_side(tasks, self.jobs), 1):
-            if sources() != self.sources:
-                raise SystemExit("The sources changed under the comparison; start it again.")
-            self.kept.add(spec, ran)
-            print(
-                f"{done}/{len(todo)} {spec.name}: memory {number(ran.seed.memory, 3)} to "
-                f"{number(ran.best.memory, 3)}, {ran.accepted} of {ran.candidates} accepted, "
-                f"{ran.seconds:.0f} + {ran.scoring:.0f} s; "
-                f"about {self._left(planned) / 60:.0f} min left",
-                flush=True,
-            )
-
-    def _left(self, planned: Sequence[CompareSpec]) -> float:
-        """Seconds that the runs which are not known will take, by those which are."""
-        took: dict[str, list[float]] = {}
-        for spec, ran in self.kept.items():
-            took.setdefault(spec.strategy, []).append(ran.seconds + ran.scoring)
-        usual = sum(map(sum, took.values())) / max(1, sum(map(len, took.values())))
-        means = {name: sum(seconds) / len(seconds) for name, seconds in took.items()}
-        left = sum(means.get(spec.strategy, usual) for spec in planned if spec not in self.kept)
-        return left / self.jobs
-
-
-def sources() -> str:
-    """Digest of all that a run of a comparison depends on."""
-    names = ("compare_run", "compare_worlds", "kept", "rollouts", "runs")
-    return sources_digest(*(HERE / f"{name}.py" for name in names))
-
-
-def kept_runs(cache: Path, digest: str, *, fresh: bool) -> Kept[CompareSpec, Ran]:
-    """Runs that are known of these sources."""
-    return Kept(cache / f"compare-{digest}.jsonl", (CompareSpec, Ran), fresh=fresh)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -195,20 +155,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is not known and report; 1 if a claim fails, 2 if a judging may not begin."""
     parser = make_parser()
     options = parser.parse_args(arguments)
-    plan, digest = make_plan(options), sources()
+    plan = make_plan(options)
+    pool = Pool.of("compare", options.cache, options.jobs, fresh=options.fresh)
     out: Path | None = options.out
     first = TRIAL_SEED
     if plan.judging is not None:
         out = out or HERE
         try:
-            begin_judging(plan, digest, out / PAGE)
+            begin_judging(plan, pool.digest, out / PAGE)
         except JudgingError as error:
             parser.error(str(error))
         first = JUDGING_SEEDS[plan.judging - 1]
     users = QUICK_USERS if options.quick else USERS
     draws = Draws(first, plan.budget, users, find_data(options.data))
-    kept = kept_runs(options.cache, digest, fresh=options.fresh)
-    comparison = Comparison(plan, draws, kept, options.jobs, digest)
+    comparison = Comparison(plan, draws, pool)
     comparison.gather()
     found = report(comparison.found, plan)
     if out is not None:

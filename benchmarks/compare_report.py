@@ -16,6 +16,7 @@ from benchmarks.compare_verdict import (
     SEED,
     SHARE,
     Compared,
+    shrinkage_of,
 )
 from benchmarks.compare_worlds import MOST_TOKENS, WORLDS
 from benchmarks.report import Claim, Report, shown
@@ -95,7 +96,7 @@ def scores_table(found: Compared, plan: Plan, world: str) -> Table:
     rows = [_seed_row(found.of(world, OURS))]
     for name in plan.strategies:
         if runs := found.of(world, name):
-            rows.append(_row(name, runs, plan, found.shrinkage(world, name)))
+            rows.append(_row(name, runs, plan, shrinkage_of(runs)))
     title = f"{world}: {WORLDS[world].meaning}; budget {plan.budget}"
     return Table(title, columns, tuple(rows))
 
@@ -180,7 +181,7 @@ def claims_of(found: Compared, plan: Plan, family: dict[tuple[str, str], Judged]
     for world in plan.worlds:
         if WORLDS[world].judged:
             claims += _near_claims(found, world, whole=whole)
-            claims.append(_shrinkage_claim(found.shrinkage(world, OURS), world, whole=whole))
+            claims.append(_shrinkage_claim(shrinkage_of(found.of(world, OURS)), world, whole=whole))
     if plan.judging is None:
         claims = [Claim(claim.text, None) for claim in claims]
     runs = [run for pair in found.runs for run in found.of(*pair)]

@@ -81,16 +81,6 @@ class Compared:
         found = self.differences(world, NEAR)
         return mean_interval(found) if found else None
 
-    def shrinkage(self, world: str, strategy: str) -> float | None:
-        """Share of the gate's gain that test users do not show, gains of all draws together."""
-        gains = [
-            (run.gate_gain, run.test_gain)
-            for run in self.of(world, strategy)
-            if run.gate_gain is not None
-        ]
-        at_gate = sum(gate for gate, _ in gains)
-        return (at_gate - sum(test for _, test in gains)) / at_gate if at_gate > 0 else None
-
     def catches_up(self, world: str) -> tuple[float | None, float, float] | None:
         """When joint's mean curve reaches what sequential ends with.
 
@@ -115,6 +105,16 @@ def compared(known: Mapping[CompareSpec, Ran], first_seed: int, looks: Looks) ->
     for spec, ran in known.items():
         runs.setdefault((spec.world, spec.strategy), {})[spec.seed - first_seed] = ran
     return Compared(runs, looks)
+
+
+def shrinkage_of(runs: Sequence[Ran]) -> float | None:
+    """Share of the gate's gain that test users do not show, gains of all runs together.
+
+    None where there was no gain at a gate.
+    """
+    gains = [(run.gate_gain, run.test_gain) for run in runs if run.gate_gain is not None]
+    at_gate = sum(gate for gate, _ in gains)
+    return (at_gate - sum(test for _, test in gains)) / at_gate if at_gate > 0 else None
 
 
 def going_on(

@@ -22,6 +22,7 @@ MOST_TOKENS = 2000
 """Per answer. The seed policy takes some 1,300; with four times its entries retrieved, some 1,700;
 with every message written at once as well, more than this."""
 TRIAL_SEED = 5_000  # of the first draw; for choosing methods, never for judging
+ABLATION_SEED = 10_000
 JUDGING_SEEDS = (20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000)
 """Of the first draw of judging 1, 2, ...; those of other draws follow one by one."""
 _APART = 500_000  # test users of another domain are drawn from seeds so far away

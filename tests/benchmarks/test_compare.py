@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import compare
+from benchmarks import compare, compare_pool
 from benchmarks.compare_page import read_log
 from benchmarks.compare_run import Ran
 from benchmarks.compare_worlds import JUDGING_SEEDS, CompareSpec
@@ -27,7 +27,7 @@ def ran_specs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[CompareSp
         return ran(SCORES.get(spec.strategy, 0.2) + 0.01 * (spec.seed % 3))
 
     monkeypatch.setattr(compare, "execute", execute)
-    monkeypatch.setattr(compare, "sources", lambda: "0123abcd")
+    monkeypatch.setattr(compare_pool, "sources", lambda: "0123abcd")
     monkeypatch.setattr(compare, "STRATEGIES", dict.fromkeys(compare.ORDER))
     monkeypatch.setenv("MNEMOTUNE_DATA", str(tmp_path / "none"))
     return specs
@@ -107,10 +107,10 @@ def test_strategies_that_the_registry_does_not_have_are_left_out_of_trials_alone
 
 def test_sources_that_change_meanwhile_stop_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     digests = iter(["one", "one", "two"])
-    monkeypatch.setattr(compare, "sources", lambda: next(digests))
+    monkeypatch.setattr(compare_pool, "sources", lambda: next(digests))
     with pytest.raises(SystemExit, match="sources changed"):
         run("--draws", "2", "--worlds", "a")
 
 
 def test_the_digest_covers_what_a_run_depends_on() -> None:
-    assert len(compare.sources()) == 16
+    assert len(compare_pool.sources()) == 16

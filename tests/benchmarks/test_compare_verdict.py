@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.compare_run import Ran
-from benchmarks.compare_verdict import Compared, compared, going_on, looks_of
+from benchmarks.compare_verdict import Compared, compared, going_on, looks_of, shrinkage_of
 from benchmarks.compare_worlds import Draws
 from tests.benchmarks.compare_cases import ran
 
@@ -77,6 +79,7 @@ def test_joint_catches_up_where_its_mean_curve_reaches_the_other_end() -> None:
 
 
 def test_shrinkage_is_of_all_gains_together() -> None:
-    found = of({"joint": [ran(0.5, gate_gain=0.1), ran(0.5, gate_gain=0.14)]})
-    assert found.shrinkage("a", "joint") == pytest.approx((0.24 - 0.16) / 0.24)
-    assert of({}).shrinkage("a", "joint") is None
+    runs = [ran(0.5, gate_gain=0.1), ran(0.5, gate_gain=0.14)]
+    assert shrinkage_of(runs) == pytest.approx((0.24 - 0.16) / 0.24)
+    assert shrinkage_of([replace(runs[0], gate_gain=None)]) is None
+    assert shrinkage_of([]) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.compare_worlds import (
+    ABLATION_SEED,
     JUDGING_SEEDS,
     TRIAL_SEED,
     WORLDS,
@@ -20,7 +21,7 @@ from evolve.gym.users import load_users
 
 
 def test_no_two_judgings_share_a_draw() -> None:
-    firsts = sorted((TRIAL_SEED, *JUDGING_SEEDS))
+    firsts = sorted((TRIAL_SEED, ABLATION_SEED, *JUDGING_SEEDS))
     assert min(b - a for a, b in pairwise(firsts)) >= 1000
 
 

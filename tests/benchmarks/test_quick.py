@@ -69,6 +69,11 @@ def test_strategies_are_compared(tmp_path: Path) -> None:
     assert "- holds: no run spends more than its budget" in page
 
 
+def test_parts_are_left_out(tmp_path: Path) -> None:
+    page = quick("ablation", tmp_path / "page.md", "--cache", str(tmp_path / "cache"))
+    assert "| without routing | 1 |" in page
+
+
 def test_the_sample_run_keeps_its_limits(tmp_path: Path) -> None:
     page = quick("run_sample", tmp_path / "page.md")
     assert "- holds: nothing touches the network: 0 attempts" in page
