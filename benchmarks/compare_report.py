@@ -96,7 +96,7 @@ def scores_table(found: Compared, plan: Plan, world: str) -> Table:
     rows = [_seed_row(found.of(world, OURS))]
     for name in plan.strategies:
         if runs := found.of(world, name):
-            rows.append(_row(name, runs, plan, shrinkage_of(runs)))
+            rows.append(_row(name, runs, plan, WORLDS[world].most_tokens))
     title = f"{world}: {WORLDS[world].meaning}; budget {plan.budget}"
     return Table(title, columns, tuple(rows))
 
@@ -111,17 +111,19 @@ def _seed_row(runs: Sequence[Ran]) -> tuple[str, ...]:
     )
 
 
-def _row(name: str, runs: Sequence[Ran], plan: Plan, shrinkage: float | None) -> tuple[str, ...]:
-    over = sum(run.best.tokens > MOST_TOKENS for run in runs)
+def _row(name: str, runs: Sequence[Ran], plan: Plan, limit: int | None) -> tuple[str, ...]:
+    over = "-"
+    if limit is not None:
+        over = f"{sum(run.best.tokens > limit for run in runs)} of {len(runs)}"
     return (
         *(name, str(len(runs)), _mean(runs, lambda r: r.best.memory)),
         _mean(runs, lambda r: _less(r.best.memory, r.seed.memory), "+.3f"),
         _mean(runs, lambda r: _area(r, plan.budget)),
         *(_plain(runs, lambda r: r.best.accuracy), _plain(runs, lambda r: r.best.write)),
         *(_plain(runs, lambda r: r.best.read), _plain(runs, lambda r: r.best.utilization)),
-        *(_plain(runs, lambda r: r.best.tokens, 0), f"{over} of {len(runs)}"),
+        *(_plain(runs, lambda r: r.best.tokens, 0), over),
         *(_plain(runs, lambda r: r.accepted, 1), _plain(runs, lambda r: r.candidates, 1)),
-        *(number(shrinkage, 2), _plain(runs, lambda r: r.seconds, 0)),
+        *(number(shrinkage_of(runs), 2), _plain(runs, lambda r: r.seconds, 0)),
     )
 
 

@@ -37,12 +37,14 @@ class World:
         meaning: Half a sentence.
         judged: Whether something is claimed of it.
         most_draws: Draws that are enough; None for as many as are asked for.
+        most_tokens: That a policy may take per answer; None for no limit.
     """
 
     name: str
     meaning: str
     judged: bool
     most_draws: int | None = None
+    most_tokens: int | None = MOST_TOKENS
 
 
 WORLDS = {
@@ -61,6 +63,7 @@ WORLDS = {
             "the three published users, split by time; draws differ in the run's seed alone",
             judged=False,
             most_draws=5,
+            most_tokens=None,  # what real users take, nothing is known of
         ),
     )
 }
@@ -136,7 +139,6 @@ class Draws:
             ValueError: The world's data is not there.
         """
         seed = self.first_seed + draw
-        limit: int | None = MOST_TOKENS
         if world == "transfer":
             domains = list(read_bank("a").schema)
             environment = f"transfer-{domains[draw % len(domains)]}-{seed}-{self.users}"
@@ -144,9 +146,9 @@ class Draws:
             if self.data is None:
                 raise ValueError("the published users are not there")
             environment = f"amemgym-{file_digest(_published(self.data))}-{seed}"
-            limit = None  # what real users' files take has no known measure
         else:
             environment = f"sample-{world}-{seed}-{self.users}"
+        limit = WORLDS[world].most_tokens
         return CompareSpec(world, environment, strategy, seed, self.budget, limit, without)
 
 
