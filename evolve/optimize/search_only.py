@@ -1,10 +1,10 @@
 """The strategy ``search-only``: Optuna searches the settings for accuracy alone.
 
 Half of the candidates are Optuna as it is commonly used: one objective, and TPE samples the whole
-space at once. The other half keep most of the best policy's settings, as ``joint`` does: of 14 of
-either kind drawn by chance beside a policy that was searched already, none of the first kind was
-better than it and few of the second, so that either alone could be weaker. The study is built in
-memory from what was observed, as in ``evolve.optimize.search``.
+space at once. The other half keep most of the best policy's settings, as ``joint`` does, so that
+neither habit makes it weak: drawn by chance beside a policy that was searched already, the first
+kind lost 0.065 in accuracy (14 policies, 6 users) and the second 0.034 (10 policies). The study is
+built in memory from what was observed.
 """
 
 from __future__ import annotations

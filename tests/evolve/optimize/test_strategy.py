@@ -87,3 +87,31 @@ def test_naming_them_costs_no_proposer() -> None:
     code = "import sys, evolve.optimize.strategy; print('evolve.optimize.joint' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_none_knows_what_users_are_made_of() -> None:
+    """Proposing loads neither the stand-in's lexicon nor a bank of the generator's phrases."""
+    code = """
+import sys
+from evolve.lm.offline import OfflineLM
+from evolve.optimize.base import ProposalContext, RejectedRewriteError
+from evolve.optimize.strategy import STRATEGIES, make_proposer
+from feedback.digest import Feedback
+from policies.policy import seed_policy
+from policies.text_rules import RewriteRules
+
+parent, rules = seed_policy("awe"), RewriteRules.build([], [])
+texts = dict.fromkeys(parent.texts, "### tea_kind: 3 of 9 answers wrong (unwritten 3)")
+feedback = Feedback(parent.id, {}, (), dict.fromkeys(texts, 0.25), texts, "")
+for name in [name for name, strategy in STRATEGIES.items() if strategy.make]:
+    proposer = make_proposer(name, OfflineLM(), rules, 0)
+    for seed in range(6):
+        try:
+            proposer.propose(ProposalContext(parent, (parent,), feedback, None, seed))
+        except RejectedRewriteError:
+            pass
+loaded = [name for name in sys.modules if "lexicon" in name or "sample" in name.split(".")[-1]]
+print([name for name in loaded if name.startswith("evolve.")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
