@@ -132,7 +132,7 @@ class Book:
         )
 
     def show(self, generation: int, scored: Sequence[Scored]) -> None:
-        """Where the run stands, by the latest rollouts of the best version on train users."""
+        """Where the run stands, by rollouts of the best version on train users."""
         setup = self._setup
         found = score(setup.field.select(diagnoses_of(scored), "train"))
         setup.display.standing(

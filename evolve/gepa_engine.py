@@ -180,7 +180,8 @@ class Events:
                 book, tokens = self._book, self._tokens(self._parent)
                 if tokens is not None:
                     book.archive = book.archive.measured(self._parent.id, tokens)
-                scored = [one.scored for one in event["trajectories"] if one.scored is not None]
+                field, best = self._setup.field, book.archive.best().policy
+                scored = self._setup.evaluator.known(best, field.train, field.span)
                 if any(one.diagnoses for one in scored):
                     book.show(self.iteration, scored)
 
