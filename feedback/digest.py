@@ -11,7 +11,7 @@ from feedback.digest_text import Limits, part_text
 from feedback.document import Source, document
 from feedback.losses import Case, Loss, Scene, find_losses, scene_of
 from feedback.records import Diagnosis, Stage
-from feedback.routing import PARTS, address, address_group, groups_of, parts_of
+from feedback.routing import PARTS, address_group, groups_of, parts_of, shares_of
 from feedback.scores import Scores, score, scores_by_period, tokens_per_answer
 from policies.files import write_whole
 from policies.policy import Policy
@@ -84,7 +84,7 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
     numbers |= {f"state.{name}": count / required[name] for name, count in failing}
     for period, scores in scores_by_period(diagnoses).items():
         numbers |= {f"period.{period}.{name}": rate for name, rate in _shares(scores).items()}
-    mass = _mass(diagnoses, parts)
+    mass = _mass(diagnoses, parts, policy.texts.get("memory_types", ""))
     texts = {
         part: part_text([loss for loss in losses if part in loss.parts], required, limits)
         for part in parts
@@ -166,14 +166,13 @@ def _shares(scores: Scores) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share is not None}
 
 
-def _mass(diagnoses: Sequence[Diagnosis], parts: tuple[str, ...]) -> dict[str, float]:
-    """Each wrong answer is split evenly over the parts that it is addressed to."""
+def _mass(diagnoses: Sequence[Diagnosis], parts: tuple[str, ...], types: str) -> dict[str, float]:
+    """Part to its share of the wrong answers."""
     wrong = [d for d in diagnoses if d.stage is not Stage.RIGHT]
     mass = dict.fromkeys(parts, 0.0)
     for diagnosis in wrong:
-        addressed = address(diagnosis, parts)
-        for part in addressed:
-            mass[part] += 1 / (len(addressed) * len(wrong))
+        for part, share in shares_of(diagnosis, parts, types).items():
+            mass[part] += share / len(wrong)
     return mass
 
 
@@ -184,9 +183,9 @@ def _groups(
     wrong = [d for d in diagnoses if d.stage is not Stage.RIGHT]
     mass = dict.fromkeys(groups, 0.0)
     for diagnosis in wrong:
-        addressed = address(diagnosis, parts)
-        if "settings" in addressed:
+        share = shares_of(diagnosis, parts, "").get("settings", 0.0)
+        if share:
             chosen = address_group(diagnosis, groups)
             for group in chosen:
-                mass[group] += 1 / (len(chosen) * len(addressed) * len(wrong))
+                mass[group] += share / (len(chosen) * len(wrong))
     return mass

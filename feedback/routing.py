@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from feedback.records import Diagnosis, Stage, StateTrace, TraceStage
 from policies.policy import Policy
+from policies.words import words
 
 PARTS = ("reply_prompt", "memory_types", "write_prompt", "answer_prompt", "settings")
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -19,6 +20,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "showing": ("memory_order", "recency_half_life"),
 }
 """Group to its settings: how much is written at a time, what stays, what is found, its order."""
+LIKELY = 0.75  # of what types and write prompt both can mend: to the one that rather is to blame
 MANY_FACTS = 3  # told in one write: from here on its size is to blame too
 
 _BY_TRACE: dict[TraceStage, tuple[str, ...]] = {
@@ -84,6 +86,27 @@ def address(diagnosis: Diagnosis, parts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for part in PARTS if part in addressed)
 
 
+def shares_of(diagnosis: Diagnosis, parts: tuple[str, ...], types: str) -> dict[str, float]:
+    """Part to its share of a wrong answer; sums to 1.
+
+    It is split evenly over the parts that it is addressed to; but of what ``memory_types`` and
+    ``write_prompt`` get together, most goes to the types where they do not name what was lost, and
+    else to the write prompt.
+
+    Args:
+        diagnosis: Of a wrong answer.
+        parts: Those that the policy has.
+        types: The policy's list of types; empty where it has none.
+    """
+    addressed = address(diagnosis, parts)
+    shares = {part: 1 / len(addressed) for part in addressed}
+    if {"memory_types", "write_prompt"} <= shares.keys():
+        both, missing = 2 / len(addressed), not _named(diagnosis, types)
+        shares["memory_types"] = both * (LIKELY if missing else 1 - LIKELY)
+        shares["write_prompt"] = both - shares["memory_types"]
+    return shares
+
+
 def address_group(diagnosis: Diagnosis, groups: tuple[str, ...]) -> tuple[str, ...]:
     """Groups that decide the step which failed first; all of ``groups`` if none of them does.
 
@@ -104,3 +127,10 @@ def _earliest(diagnosis: Diagnosis) -> list[StateTrace]:
 
 def _those_of(wanted: tuple[str, ...], parts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part for part in PARTS if part in wanted and part in parts) or parts
+
+
+def _named(diagnosis: Diagnosis, types: str) -> bool:
+    """Whether lines of the list hold all words of the names of what was lost."""
+    lines = [set(words(line)) for line in types.split("\n")]
+    lost = [trace.state for trace in _earliest(diagnosis)] or diagnosis.failed_states
+    return all(any(set(words(state)) <= line for line in lines) for state in lost)

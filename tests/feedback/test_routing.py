@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from feedback.records import Diagnosis, Stage, StateTrace, TraceStage
-from feedback.routing import GROUPS, address, address_group, groups_of, parts_of
+from feedback.routing import (
+    GROUPS,
+    LIKELY,
+    address,
+    address_group,
+    groups_of,
+    parts_of,
+    shares_of,
+)
 from policies.policy import seed_policy
 from policies.settings import SETTINGS
 
@@ -44,6 +52,21 @@ def test_what_can_mend_it(diagnosis, parts, groups) -> None:
     assert set(address(diagnosis, parts_of(AWE))) == parts
     if groups is not None:
         assert address_group(diagnosis, groups_of(AWE.settings)) == groups
+
+
+@pytest.mark.parametrize(
+    ("types", "share"),
+    [("- pets", LIKELY), ("- pets\n- tea: which kind", 1 - LIKELY), ("", LIKELY)],
+)
+def test_types_are_rather_to_blame_where_they_do_not_name_what_was_lost(types, share) -> None:
+    shares = shares_of(lost(TraceStage.UNWRITTEN), parts_of(AWE), types)
+    assert shares == pytest.approx({"memory_types": share, "write_prompt": 1 - share})
+
+
+def test_the_shares_of_an_answer_sum_to_one() -> None:
+    shares = shares_of(lost(TraceStage.LOST), parts_of(AWE), "")
+    assert shares["settings"] == pytest.approx(1 / 3)
+    assert sum(shares.values()) == pytest.approx(1)
 
 
 def test_all_groups_where_none_of_a_policys_decides_the_step() -> None:
