@@ -278,7 +278,7 @@ def _fallen(context: ProposalContext, name: str) -> list[Tried]:
         if tried.verdict.stage == "gate"
         and not tried.verdict.accepted
         and tried.policy.id not in repaired
-        and tried.policy.texts.keys() == context.parent.texts.keys()
+        and tried.policy.architecture == context.parent.architecture
         and name in parts_of(tried.verdict.operator)
         and tried.policy.texts[name] != context.parent.texts[name]
     ]

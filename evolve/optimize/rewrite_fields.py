@@ -100,6 +100,7 @@ def examples(context: ProposalContext, name: str) -> list[dict[str, str]]:
         if tried.verdict.accepted
         and operator_of(tried.verdict.operator).partition("+")[0] == "rewrite"
         and name in parts_of(tried.verdict.operator)
+        and name in tried.parent.texts
     ]
     short = [
         one

@@ -73,11 +73,11 @@ def _partner(
     parent, theirs = context.parent, {v.id for v in _ancestry(context, other)}
     shared = [v for v in context.versions if v.id in theirs and v in own]
     origin = shared[-1] if shared else context.versions[0]
-    alone = [n for n in names if parent.texts[n] == origin.texts[n]]
+    alone = [n for n in names if parent.texts[n] == origin.texts.get(n)]
     settings = {
         name: value
         for name, value in other.settings.items()
-        if value != parent.settings[name] and parent.settings[name] == origin.settings[name]
+        if value != parent.settings[name] and parent.settings[name] == origin.settings.get(name)
     }
     return Partner(
         other,

@@ -85,6 +85,18 @@ def test_not_with_fewer_than_two_others_or_what_was_left_behind(
     assert partners(context_for(parent, 0, known)) == []
 
 
+def test_another_architectures_versions_are_no_partners(context_for) -> None:
+    awi = seed_policy("awi")
+    moved = awi.derive({"reply_prompt": ASKING}, lineage=Lineage((FIRST.id,), 2))
+    assert (
+        partners(
+            context_for(FIRST, 0, (AWE, FIRST, moved, moved.derive(settings={"write_every": 8})))
+        )
+        == []
+    )
+    assert partners(context_for(moved, 0, (awi, FIRST, moved))) == []
+
+
 def test_not_twice_with_the_same(context_for, verdict_on) -> None:
     merged = FIRST.derive({"reply_prompt": ASKING}, lineage=Lineage((FIRST.id, OTHER.id), 2))
     plain = context_for(FIRST, 0, VERSIONS)
