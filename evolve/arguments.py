@@ -90,6 +90,7 @@ RUN_ARGUMENTS = (
     Argument("seed", "of every random choice (0)", int),
     Argument("first-rounds", "rounds of a session, first period (1)", int, "R"),
     Argument("later-rounds", "rounds of a session, later periods (2)", int, "R"),
+    Argument("architecture", "of candidates: same, the seed's, or any (same)", metavar="WHICH"),
     Argument("max-memory-tokens", "that the memory of a policy may hold (no limit)", int, "N"),
     Argument("max-answer-tokens", "that a policy may take per answer (no limit)", int, "N"),
     Argument("resume", "go on with the run in this folder", metavar="RUN"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evolve.optimize.constraints import LEAST_MEMORY, Constraints
-from evolve.optimize.strategy import STRATEGIES
+from evolve.optimize.strategy import GATED, STRATEGIES
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
@@ -20,11 +20,13 @@ HOLDOUTS = ("auto", "users", "periods")
 SCOPES = ("global", "user")
 LEVELS = ("none", "questions", "complete")  # of feedback, in scope user
 OWN_STRATEGY = "self-evolution"  # of scope user
+ARCHITECTURES = ("same", "any")  # of candidates: the seed's, or any
 _CHOICES: Mapping[str, Collection[str]] = {
     "strategy": STRATEGIES,
     "holdout": HOLDOUTS,
     "scope": SCOPES,
     "feedback": LEVELS,
+    "architecture": ARCHITECTURES,
 }
 BACKENDS = ("threads", "loky", "dask", "ray")
 OFFLINE = "offline"
@@ -108,6 +110,7 @@ class Options:
         later_rounds: Rounds of a session in later periods, at least 1.
         scope: ``global``: one policy for all users; ``user``: one for each, learned as it lives.
         feedback: Of scope ``user``: what is told after a period, one of ``LEVELS``.
+        architecture: ``same``: of all candidates that of the seed; ``any``: some move to another.
         max_memory_tokens: That the memory of a policy may hold, at least 200; None for no limit.
         max_answer_tokens: That a policy may take per answer, at least 1; None for no limit.
     """
@@ -121,6 +124,7 @@ class Options:
     seed: int = 0
     first_rounds: int = 1
     later_rounds: int = 2
+    architecture: Literal["same", "any"] = "same"
     max_memory_tokens: int | None = None
     max_answer_tokens: int | None = None
     scope: Literal["global", "user"] = "global"
@@ -140,12 +144,23 @@ class Options:
                     "these."
                 )
         self._check_scope()
+        self._check_architecture()
         metered = [unit for unit in METERED if unit in self.units]
         if metered and not self.models.real:
             raise ConfigError(
                 f"A budget in {' or '.join(metered)} needs a model that is paid for, but --budget "
                 f"is {self.budget} and all roles are played by {OFFLINE}; give a number of "
                 "rollouts, or minutes."
+            )
+
+    def _check_architecture(self) -> None:
+        """Refuse moves where an engine makes all proposals, or needs what not all have."""
+        strategy = STRATEGIES[self.strategy]
+        fixed = strategy.engine != GATED or strategy.needs == "memory_types"
+        if self.architecture == "any" and fixed:
+            raise ConfigError(
+                "--architecture any goes with strategies that can change every architecture, but "
+                f"--strategy is {self.strategy}; leave it out, or name another, such as joint."
             )
 
     def _check_scope(self) -> None:

@@ -14,6 +14,7 @@ from evolve.folder import RunFolder
 from evolve.gym.rollout import share
 from evolve.gym.users import User
 from evolve.history import History
+from evolve.optimize.architecture import start_of
 from evolve.optimize.archive import Archive, PassedOver
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.optimize.credit import mass_of
@@ -220,11 +221,12 @@ class Evolution:
             run=self._setup.folder.name,
             environment=self._setup.environment,
         )
-        new_name = f"{parent.architecture}-{name}"
+        start = start_of(proposal, parent, self.archive.constraints)
+        new_name = f"{start.architecture}-{name}"
         try:
-            policy = parent.derive(proposal.texts, proposal.settings, new_name, lineage)
+            policy = start.derive(proposal.texts, proposal.settings, new_name, lineage)
         except PolicyFileError as error:
-            policy, rejected = parent.derive({}, {}, new_name, lineage), rejected or str(error)
+            policy, rejected = start.derive({}, {}, new_name, lineage), rejected or str(error)
         verdict = None
         if rejected is not None:
             verdict = _turned_down(policy, parent.id, "text", rejected)

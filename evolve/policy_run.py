@@ -27,6 +27,7 @@ from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
 from evolve.money import SENT_FILE, Paid, Purse, Terms
 from evolve.opening import Opening
+from evolve.optimize.architecture import MovingProposer
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Proposer
 from evolve.optimize.credit import credit_summary
@@ -36,7 +37,6 @@ from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
-from policies.settings import applicable
 
 if TYPE_CHECKING:
     from evolve.estimate import Estimate
@@ -182,8 +182,10 @@ def _begin(
     proposer: Proposer = NoProposer()
     if STRATEGIES[options.strategy].make is not None:
         proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
+    if options.architecture == "any":
+        proposer = MovingProposer(proposer)
     if means.storage is not None:
-        mirror = stack.enter_context(_mirror(means.storage, prepared, journal, display))
+        mirror = stack.enter_context(_mirror(means.storage, journal, display))
         proposer = Mirrored(proposer, mirror)
     setup = Setup(
         evaluator,
@@ -200,11 +202,11 @@ def _begin(
     return _Run(setup, engine, opened.purse, options.models, opened.connection)
 
 
-def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) -> Mirror:
+def _mirror(url: str, journal: Journal, display: Display) -> Mirror:
     header = dict(journal.header)
     name = header.pop("run")
     owner = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()[:12]
-    return Mirror(url, name, owner, applicable(prepared.seed.architecture), display.say)
+    return Mirror(url, name, owner, display.say)
 
 
 def _end(run: _Run) -> Outcome:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evolve.field import Field
 from evolve.gym.bounds import bound_user
@@ -17,6 +17,7 @@ from evolve.gym.rollout import Span, World, live, planned_calls, share
 from evolve.gym.users import User
 from evolve.lm.base import LM, Completion, Request
 from evolve.lm.typical import TypicalLM
+from evolve.optimize.architecture import MovingProposer, start_of
 from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError
 from evolve.optimize.strategy import STRATEGIES, make_proposer
 from evolve.prepare import Prepared
@@ -216,7 +217,8 @@ def _proposed(prepared: Prepared, feedback: Feedback) -> tuple[list[Policy], Amo
     for number in range(_CANDIDATES):
         proposal = propose(derive(options.seed, "estimate", number))
         with suppress(PolicyFileError):
-            candidates.append(seed.derive(proposal.texts, proposal.settings))
+            start = start_of(proposal, seed, options.constraints)
+            candidates.append(start.derive(proposal.texts, proposal.settings))
     return candidates, scaled([(lm.amounts, 1 / _CANDIDATES)])
 
 
@@ -228,10 +230,13 @@ def _asking(prepared: Prepared, lm: LM, feedback: Feedback) -> Callable[[int], P
 
         return lambda place: Proposal("gepa", proposed(lm, seed, feedback, place))
     proposer = make_proposer(options.strategy, lm, prepared.rules(), options.seed)
+    if options.architecture == "any":
+        proposer = MovingProposer(proposer)
+    context = ProposalContext(seed, (seed,), feedback, None, 0, constraints=options.constraints)
 
     def propose(place: int) -> Proposal:
         try:
-            return proposer.propose(ProposalContext(seed, (seed,), feedback, None, place))
+            return proposer.propose(replace(context, seed=place))
         except RejectedRewriteError as error:
             return error.proposal  # nonsense may break a rule; its length is what counts
 

@@ -101,12 +101,15 @@ class Proposal:
         texts: Name of the text to its new content.
         settings: Name of the setting to its new value.
         merged: Id of the second parent, where two were merged.
+        architecture: Where it is another than the parent's: texts and settings then are changes to
+            what the parent becomes by that move.
     """
 
     operator: str
     texts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     merged: str | None = None
+    architecture: str | None = None
 
 
 class RejectedRewriteError(RejectedTextError):

@@ -32,6 +32,11 @@ class Constraints:
         """The settings of an architecture, their ranges cut to what is allowed."""
         return tuple(self._cut(setting) for setting in applicable(architecture))
 
+    def allow(self, architecture: str) -> bool:
+        """Whether the memory of an architecture can be as small as the limit."""
+        limit, settings = self.memory_tokens, applicable(architecture)
+        return limit is None or all(s.low <= limit for s in settings if s.name in _MEMORY)
+
     def fitted(self, policy: Policy) -> Policy:
         """The policy, its memory made small enough where it is too large.
 

@@ -53,10 +53,8 @@ class SearchProposer:
         settings = context.constraints.settings_of(context.parent.architecture)
         if not settings:
             return Proposal("search")
-        told = [one for _, one in told_of(context) if fits(one.settings, settings)]
         known = known_settings(context)
-        limit = context.constraints.answer_tokens
-        study = _study(settings, told, limit, derive(context.seed, "tpe"))
+        study = _study(context)
         draw = random.Random(derive(context.seed, "settings"))
         own = dict(context.parent.settings)
         first = [setting for setting in settings if setting.name in among] or settings
@@ -102,19 +100,20 @@ def fits(found: Mapping[str, SettingValue], settings: Sequence[Setting]) -> bool
     )
 
 
-def _study(
-    settings: Sequence[Setting], told: Sequence[Told], limit: int | None, seed: int
-) -> Study:
-    """A study in memory that was told everything; ``limit`` is of tokens per answer."""
+def _study(context: ProposalContext) -> Study:
+    """A study in memory that was told everything, of other architectures what they share."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        directions=DIRECTIONS,
-        sampler=optuna.samplers.TPESampler(n_startup_trials=STARTUP_TRIALS, seed=seed % 2**32),
+    # Each setting is sampled from the trials that have it, so that architectures may differ.
+    sampler = optuna.samplers.TPESampler(
+        n_startup_trials=STARTUP_TRIALS, seed=derive(context.seed, "tpe") % 2**32
     )
-    for one in told:
-        study.add_trial(as_trial(settings, one, limit))
+    study = optuna.create_study(directions=DIRECTIONS, sampler=sampler)
+    for architecture, one in told_of(context):
+        settings = context.constraints.settings_of(architecture)
+        if fits(one.settings, settings):
+            study.add_trial(as_trial(settings, one, context.constraints.answer_tokens))
     return study
 
 

@@ -143,6 +143,17 @@ def test_too_large_a_memory_costs_nothing(run):
     assert one.contexts[0].constraints == Constraints(memory_tokens=2000)
 
 
+def test_a_candidate_may_move_to_another_architecture(run):
+    move = Proposal("move:rag", settings={"top_k": 7}, architecture="rag")
+    one = run(move, setting(12), setting(13), candidates=1, good={12: 8})
+    (path,) = (one.evolution._setup.folder.path / "candidates").glob("gen-001.0-*.yaml")
+    policy = read_policy(path)
+    assert (policy.architecture, policy.name) == ("rag", "rag-gen-001.0")
+    assert policy.settings["top_k"] == 7
+    assert policy.lineage.parents == (SEED.id,)
+    assert one.accepted == [10, 12]
+
+
 def test_where_the_seed_is_over_a_limit_the_first_that_keeps_it_is_the_parent(run):
     one = run(
         setting(11), setting(12), setting(13), good={11: 1, 12: 4}, candidates=1,

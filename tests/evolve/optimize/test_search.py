@@ -112,6 +112,15 @@ def test_learns_from_what_it_is_told(context_for, tried_on) -> None:
     assert many > 33
 
 
+def test_learns_of_shared_settings_from_other_architectures(context_for, tried_on) -> None:
+    tried = [
+        tried_on(RAG.derive(settings={"top_k": k}), AWE, "move:rag+search", (25 - k) / 100)
+        for k in ORDER
+    ]
+    drawn = [s["top_k"] for s in suggestions(AWE, context_for, 60, tried) if "top_k" in s]
+    assert sum(drawn) / len(drawn) < 17
+
+
 def test_chance_rules_the_first_trials(context_for, tried_on) -> None:
     """Before the start-up trials are told, what they say changes nothing."""
     few = [AWE.derive(settings={"top_k": 20 + step}) for step in range(STARTUP_TRIALS - 2)]
