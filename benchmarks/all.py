@@ -30,6 +30,7 @@ BENCHMARKS = (
     "estimate",
     "run_sample",
     "offline_table",
+    "off_policy",
     "amemgym_periods",
     "sample_gain",
 )

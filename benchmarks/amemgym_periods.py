@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.gains import Series, summary_table
+from benchmarks.kept import add_cache_options
 from benchmarks.published import absent, find_data
 from benchmarks.report import Claim, Report, close, parser
-from benchmarks.runs import Results, RunSpec, add_cache_options, run_all, run_table
+from benchmarks.runs import RunSpec, known_results, run_all, run_table
 from evolve.gym.users import file_digest
 from evolve.inputs import OUTSIDE_LEXICON
 from evolve.policy_run import LITTLE_POWER
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for strategy in strategies
     }
     todo = [spec for group in runs.values() for spec in group]
-    results = Results(options.cache, fresh=options.fresh)
+    results = known_results(options.cache, fresh=options.fresh)
     run_all(todo, lambda _: env, options.jobs, results)
     series = [
         Series(

@@ -86,11 +86,12 @@ def close(report: Report, target: Path | None) -> int:
     parts.append("\n".join(["Claims", *(f"{c.verdict} {c.text}" for c in report.claims)]))
     print("\n\n".join(part for part in parts if part), flush=True)
     if target is not None:
-        target.write_text(_page(report), encoding="utf-8")
+        target.write_text(page_of(report), encoding="utf-8")
     return 1 if any(claim.verdict == "FAILS" for claim in report.claims) else 0
 
 
-def _page(report: Report) -> str:
+def page_of(report: Report) -> str:
+    """A report in Markdown."""
     parts: Sequence[str] = [*(markdown(table) for table in report.tables), *report.notes]
     claims = [f"- {_emphasized(claim.verdict)}: {claim.text}" for claim in report.claims]
     return "\n\n".join([*parts, *(["\n".join(claims)] if claims else [])]) + "\n"

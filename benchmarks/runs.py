@@ -1,26 +1,20 @@
-"""Whole runs of the loop, each result kept as soon as it is there, so that a stop costs little.
-
-Results are JSON lines in ``.benchmarks/``, in a file named by a digest of the sources, the lock
-file and the Python version: change any, and everything is run again.
-"""
+"""Whole runs of the loop for benchmarks, and what each found on its test users."""
 
 from __future__ import annotations
 
-import argparse
-import hashlib
 import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from benchmarks.defaults import over_defaults
+from benchmarks.kept import Kept, side_by_side, sources_digest
 from evolve.config import Means, Options
 from evolve.display import Standing
 from evolve.finish import Outcome
@@ -29,8 +23,6 @@ from evolve.tables import Table, number
 from feedback.records import TraceStage
 from policies.policy import read_policy
 
-ROOT = Path(__file__).parents[1]
-CACHE = ROOT / ".benchmarks"
 _SCORED = (
     "failed",
     "minibatch",
@@ -127,83 +119,33 @@ class Silence:
         """Nothing."""
 
 
-class Results:
-    """Results known so far, and the file that keeps them.
-
-    Args:
-        folder: Of the cache; made where it is not there, hidden from git.
-        fresh: Ignore and drop what the file holds.
-    """
-
-    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        self._path = folder / f"runs-{sources_digest()}.jsonl"
-        if fresh:
-            self._path.unlink(missing_ok=True)
-        self._known = self._read() if self._path.is_file() else {}
-
-    def __contains__(self, spec: RunSpec) -> bool:
-        """Whether a run's result is known."""
-        return spec in self._known
-
-    def __getitem__(self, spec: RunSpec) -> RunResult:
-        """The result of a run that is known."""
-        return self._known[spec]
-
-    def add(self, spec: RunSpec, result: RunResult) -> None:
-        """Keep a result."""
-        self._known[spec] = result
-        line = json.dumps({"spec": asdict(spec), "result": asdict(result)})
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-
-    def _read(self) -> dict[RunSpec, RunResult]:
-        text = self._path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]  # a line that a kill has torn is run again
-        if whole != text:
-            self._path.write_text(whole, encoding="utf-8")
-        rows = [json.loads(line) for line in whole.splitlines()]
-        return {RunSpec(**row["spec"]): RunResult(**row["result"]) for row in rows}
-
-
-def add_cache_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say where results are kept and whether they are used."""
-    parser.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="of known results")
-    parser.add_argument(
-        "--fresh", action="store_true", help="forget what is known of these sources"
-    )
-
-
-def sources_digest() -> str:
-    """16 hex digits that change with whatever a run's result could depend on."""
-    digest = hashlib.sha256(".".join(map(str, sys.version_info[:2])).encode())
-    files = [ROOT / "uv.lock", Path(__file__), Path(__file__).with_name("defaults.py")]
-    for package in ("policies", "feedback", "evolve"):
-        files += sorted(p for p in (ROOT / package).rglob("*") if p.suffix in (".py", ".yaml"))
-    for file in files:
-        digest.update(str(file.relative_to(ROOT)).encode())
-        digest.update(file.read_bytes() if file.is_file() else b"")
-    return digest.hexdigest()[:16]
+def known_results(folder: Path, *, fresh: bool = False) -> Kept[RunSpec, RunResult]:
+    """The results that a folder keeps of these sources; ``fresh`` drops them."""
+    here = Path(__file__)
+    digest = sources_digest(here, here.with_name("kept.py"), here.with_name("defaults.py"))
+    return Kept(folder / f"runs-{digest}.jsonl", (RunSpec, RunResult), fresh=fresh)
 
 
 def run_all(
-    specs: Sequence[RunSpec], env: Callable[[RunSpec], Path], jobs: int, results: Results
+    specs: Sequence[RunSpec],
+    env: Callable[[RunSpec], Path],
+    jobs: int,
+    results: Kept[RunSpec, RunResult],
 ) -> None:
     """Run what is not yet known, a line of progress for each.
 
     Args:
         specs: The runs.
         env: Where the environment file of a run is.
-        jobs: Runs side by side, each in one process: cheaper than one run in several, since what
-            a process has read it need not read again.
+        jobs: Runs side by side.
         results: What is known; grows.
     """
     todo = [spec for spec in specs if spec not in results]
     if len(todo) < len(specs):
         print(f"{len(specs) - len(todo)} of {len(specs)} runs are known already", flush=True)
     began = time.monotonic()
-    for done, (spec, result) in enumerate(_executed(todo, env, jobs), 1):
+    tasks = {spec: partial(execute, spec, env(spec)) for spec in todo}
+    for done, (spec, result) in enumerate(side_by_side(tasks, jobs), 1):
         results.add(spec, result)
         left = (time.monotonic() - began) / done * (len(todo) - done)
         print(
@@ -212,23 +154,6 @@ def run_all(
             f"about {left / 60:.0f} min left",
             flush=True,
         )
-
-
-def _executed(
-    specs: Sequence[RunSpec], env: Callable[[RunSpec], Path], jobs: int
-) -> Iterator[tuple[RunSpec, RunResult]]:
-    """Runs as they end."""
-    if jobs == 1:
-        for spec in specs:
-            yield spec, execute(spec, env(spec))
-        return
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        futures = {pool.submit(execute, spec, env(spec)): spec for spec in specs}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def execute(spec: RunSpec, env: Path) -> RunResult:

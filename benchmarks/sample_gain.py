@@ -17,8 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.gains import Series, claims_of, summary_table
+from benchmarks.kept import Kept, add_cache_options
 from benchmarks.report import Claim, Report, close, parser
-from benchmarks.runs import Results, RunSpec, add_cache_options, peak_memory, run_all, run_table
+from benchmarks.runs import RunResult, RunSpec, known_results, peak_memory, run_all, run_table
 from evolve.gym.sample import make_users, write_users
 from evolve.tables import Table
 
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         for variant, policy, draws in chosen
     }
-    results = Results(options.cache, fresh=options.fresh)
+    results = known_results(options.cache, fresh=options.fresh)
     with TemporaryDirectory() as name:
         todo = [spec for _, runs in planned.values() for group in runs for spec in group]
         run_all(todo, lambda spec: env_file(spec, Path(name)), options.jobs, results)
@@ -101,12 +102,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
 
-def _table(title: str, budget: int, runs: Sequence[Sequence[RunSpec]], results: Results) -> Table:
+def _table(
+    title: str, budget: int, runs: Sequence[Sequence[RunSpec]], results: Kept[RunSpec, RunResult]
+) -> Table:
     rows = {f"{spec.strategy}, draw {spec.seed}": results[spec] for group in runs for spec in group}
     return run_table(f"Runs of {title}, budget {budget}: memory score on test users", rows)
 
 
-def _within_budget(specs: Sequence[RunSpec], results: Results) -> Claim:
+def _within_budget(specs: Sequence[RunSpec], results: Kept[RunSpec, RunResult]) -> Claim:
     most = max(results[spec].spent / spec.budget for spec in specs)
     return Claim(f"no run spends more than its budget: at most {most:.3f} of it", most <= 1)
 

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evolve.optimize.strategy import STRATEGIES
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -81,11 +83,16 @@ RUN_ARGUMENTS = (
     Argument("policy", "seed policy: none, native, rag, awe, awi or a file (awe)", metavar="SEED"),
     *MODEL_ARGUMENTS,
     Argument("rewrite-model", "rewrites texts (the model)"),
-    Argument("strategy", "joint or placebo (joint)", metavar="NAME"),
+    Argument("strategy", f"{', '.join(STRATEGIES)} (joint)", metavar="NAME"),
+    Argument("scope", "global, or user: a policy per user, learned as it lives (global)"),
+    Argument("feedback", "in scope user: none, questions or complete (complete)", metavar="LEVEL"),
     Argument("holdout", "users, periods or auto (auto)", metavar="WHAT"),
     Argument("seed", "of every random choice (0)", int),
     Argument("first-rounds", "rounds of a session, first period (1)", int, "R"),
     Argument("later-rounds", "rounds of a session, later periods (2)", int, "R"),
+    Argument("architecture", "of candidates: same, the seed's, or any (same)", metavar="WHICH"),
+    Argument("max-memory-tokens", "that the memory of a policy may hold (no limit)", int, "N"),
+    Argument("max-answer-tokens", "that a policy may take per answer (no limit)", int, "N"),
     Argument("resume", "go on with the run in this folder", metavar="RUN"),
     Argument("runs", "folder of run folders (runs)", metavar="DIR"),
     Argument("name", "name of the new run's folder (by time and strategy)"),

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
+from evolve.optimize.constraints import LEAST_MEMORY, Constraints
+from evolve.optimize.strategy import GATED, STRATEGIES
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
-STRATEGIES = ("joint", "placebo")
 HOLDOUTS = ("auto", "users", "periods")
+SCOPES = ("global", "user")
+LEVELS = ("none", "questions", "complete")  # of feedback, in scope user
+OWN_STRATEGY = "self-evolution"  # of scope user
+ARCHITECTURES = ("same", "any")  # of candidates: the seed's, or any
+_CHOICES: Mapping[str, Collection[str]] = {
+    "strategy": STRATEGIES,
+    "holdout": HOLDOUTS,
+    "scope": SCOPES,
+    "feedback": LEVELS,
+    "architecture": ARCHITECTURES,
+}
 BACKENDS = ("threads", "loky", "dask", "ray")
 OFFLINE = "offline"
 SAMPLE = "sample"
@@ -23,6 +35,8 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "first_rounds": (1, 50),  # a session of 50 rounds is a long day's talk already
     "later_rounds": (1, 50),
+    "max_memory_tokens": (LEAST_MEMORY, None),
+    "max_answer_tokens": (1, None),
 }
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
@@ -89,11 +103,16 @@ class Options:
         env: Path of an environment file, or ``sample`` for the packaged one.
         policy: Name of a seed policy, or path of a policy file.
         models: Who plays which role.
-        strategy: ``joint``, or ``placebo``, which measures what mere extra slots buy.
+        strategy: Name of one of ``evolve.optimize.strategy.STRATEGIES``.
         holdout: ``users``, ``periods``, or ``auto``: users where the gate could then pass anything.
         seed: Of every random choice, 0 or above.
         first_rounds: Rounds of a session in the first period, at least 1.
         later_rounds: Rounds of a session in later periods, at least 1.
+        scope: ``global``: one policy for all users; ``user``: one for each, learned as it lives.
+        feedback: Of scope ``user``: what is told after a period, one of ``LEVELS``.
+        architecture: ``same``: of all candidates that of the seed; ``any``: some move to another.
+        max_memory_tokens: That the memory of a policy may hold, at least 200; None for no limit.
+        max_answer_tokens: That a policy may take per answer, at least 1; None for no limit.
     """
 
     budget: int | str
@@ -105,25 +124,66 @@ class Options:
     seed: int = 0
     first_rounds: int = 1
     later_rounds: int = 2
+    architecture: Literal["same", "any"] = "same"
+    max_memory_tokens: int | None = None
+    max_answer_tokens: int | None = None
+    scope: Literal["global", "user"] = "global"
+    feedback: Literal["none", "questions", "complete"] = "complete"
 
     def __post_init__(self) -> None:
         # In its one shortest form, so that a run is the same however its budget was written.
         object.__setattr__(self, "budget", write_units(parse_units(self.budget)))
         for name, (least, most) in RANGES.items():
-            check_range(name, getattr(self, name), least, most)
-        for name, known in (("strategy", STRATEGIES), ("holdout", HOLDOUTS)):
+            if getattr(self, name) is not None:
+                check_range(name, getattr(self, name), least, most)
+        for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value not in known:
                 raise ConfigError(
                     f"--{name} must be one of {', '.join(known)}, but is {value!r}; name one of "
                     "these."
                 )
+        self._check_scope()
+        self._check_architecture()
         metered = [unit for unit in METERED if unit in self.units]
         if metered and not self.models.real:
             raise ConfigError(
                 f"A budget in {' or '.join(metered)} needs a model that is paid for, but --budget "
                 f"is {self.budget} and all roles are played by {OFFLINE}; give a number of "
                 "rollouts, or minutes."
+            )
+
+    def _check_architecture(self) -> None:
+        """Refuse moves where an engine makes all proposals, or needs what not all have."""
+        strategy = STRATEGIES[self.strategy]
+        fixed = strategy.engine != GATED or strategy.needs == "memory_types"
+        if self.architecture == "any" and fixed:
+            raise ConfigError(
+                "--architecture any goes with strategies that can change every architecture, but "
+                f"--strategy is {self.strategy}; leave it out, or name another, such as joint."
+            )
+
+    def _check_scope(self) -> None:
+        """Refuse what does not go with the scope."""
+        if self.scope == "global" and self.feedback != "complete":
+            raise ConfigError(
+                "--feedback says what is told in --scope user, but the scope is global and the "
+                f"feedback {self.feedback}; give --scope user, or leave it out."
+            )
+        if self.scope == "user" and self.strategy != OWN_STRATEGY:
+            raise ConfigError(
+                f"--scope user is a protocol of the strategy {OWN_STRATEGY}, but --strategy is "
+                f"{self.strategy}; leave --strategy out."
+            )
+        if self.scope == "user" and self.units.keys() != {"rollouts"}:
+            raise ConfigError(
+                f"--scope user takes a budget in rollouts, but --budget is {self.budget}; give a "
+                "number, two for each user."
+            )
+        if self.scope == "user" and self.max_answer_tokens is not None:
+            raise ConfigError(
+                "--max-answer-tokens chooses among versions, and --scope user has none to choose "
+                f"among, but it is {self.max_answer_tokens}; leave it out."
             )
 
     @property
@@ -135,6 +195,11 @@ class Options:
     def units(self) -> Amounts:
         """The budget by unit."""
         return parse_units(self.budget)
+
+    @property
+    def constraints(self) -> Constraints:
+        """What candidates may take."""
+        return Constraints(self.max_memory_tokens, self.max_answer_tokens)
 
     def as_dict(self) -> dict[str, Any]:
         """All options by the name that the command line gives them, JSON-able."""
@@ -281,6 +346,8 @@ def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> O
     merged = {**(past or {}), **given}
     if "budget" not in merged:
         raise ConfigError("A run needs a budget, but --budget is missing; try --budget 300.")
+    if merged.get("scope") == "user":
+        merged.setdefault("strategy", OWN_STRATEGY)
     return Options(**{**_known(Options, merged), "models": make_models(merged)})
 
 

@@ -32,6 +32,7 @@ class Standing:
         stages: Its write, read and utilization failures there.
         versions: Accepted versions, the seed included.
         candidates: Candidates so far.
+        policy: Id of the best version so far.
     """
 
     generation: int
@@ -42,6 +43,7 @@ class Standing:
     stages: tuple[float, float, float]
     versions: int
     candidates: int
+    policy: str
 
     def __str__(self) -> str:
         stages = "/".join(f"{s:.2f}" for s in self.stages)

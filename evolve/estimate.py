@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf
 
 from evolve.config import OFFLINE, Means
@@ -95,6 +96,27 @@ class Estimator:
             self._needs(amounts),
             {unit: MARGIN * (kept[unit] or 0.0) for unit in METERED},
         )
+
+    def of_users(self, users: int) -> Estimate:
+        """The estimate for a run of scope ``user`` that serves so many users.
+
+        Raises:
+            ConfigError: No outcome at any split's gate could be accepted.
+        """
+        units, prepared = self._units, self._prepared
+        learning = prepared.options.feedback != "none"
+        periods = sum(len(user.periods) for user in prepared.users) / len(prepared.users)
+        bounds = {role: a for role, a in units.test_user.items() if role == "bound"}
+        amounts = scaled(
+            [
+                (units.seed, users),
+                (units.candidate, users * learning),
+                (units.proposal, users * (periods - 1) * learning),
+                (bounds, users),
+            ]
+        )
+        plan = Plan((1 + learning) * users, Fraction(0), (), 0, Fraction(0))
+        return Estimate(plan, amounts, _priced(amounts, prepared.cast), self._needs(amounts), {})
 
     def within(self, budget: Mapping[str, float]) -> Estimate:
         """The estimate for the most rollouts that every unit of a budget pays for.

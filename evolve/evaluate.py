@@ -160,6 +160,36 @@ class Evaluator:
         self._stop_if_asked()
         return heard
 
+    def pay_for(
+        self,
+        kind: str,
+        tasks: Mapping[str, Callable[[], Result]],
+        pack: Callable[[Result], Any],
+    ) -> list[Any]:
+        """Run tasks of another kind, each charged as one rollout; their journaled data in order.
+
+        Args:
+            kind: Of their events.
+            tasks: By name.
+            pack: What the journal keeps of a result.
+
+        Raises:
+            BudgetExhaustedError: Together they cost more than is left; none was run.
+            RunStoppedError: The run was asked to stop.
+        """
+        self._stop_if_asked()
+        names, cost = list(tasks), Fraction(len(tasks))
+        self.ledger.reserve(cost)
+        self.journal.once("reserve", names[0], lambda: {"jobs": names, "cost": str(cost)})
+        done = []
+        for data in self._done(kind, names, list(tasks.values()), pack):
+            done.append(data)
+            self.rollouts += 1
+            self._lived += 1
+            self.progress(float(self._lived))
+        self._stop_if_asked()
+        return done
+
     def known(
         self, policy: Policy, users: Iterable[User], span: Callable[[User], Span]
     ) -> list[Scored]:

@@ -10,16 +10,19 @@ from evolve.display import Display, Standing
 from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field
 from evolve.folder import RunFolder
+from evolve.history import History
 from evolve.minibatch import Lived, Minibatch
-from evolve.optimize.archive import Archive
+from evolve.optimize.architecture import start_of
+from evolve.optimize.archive import Archive, PassedOver
 from evolve.optimize.base import ProposalContext, Verdict
+from evolve.optimize.credit import mass_of
 from evolve.plan import Plan
 from evolve.proposals import Proposals
 from evolve.screening import PROPOSED, Screen, ScreenSummary
 from evolve.seeding import derive
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
-from feedback.scores import score
+from feedback.scores import score, tokens_per_answer
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
 
@@ -93,14 +96,17 @@ class Evolution:
         archive: Accepted versions, the seed first.
         judged: Candidate's name to its verdict, in the order in which they were given.
         reason: Why the run ended.
+        mass: Part to its share of the last parent's wrong answers.
     """
 
     def __init__(self, setup: Setup, archive: Archive) -> None:
         self.archive = archive
         self.judged: dict[str, Verdict] = {}
         self.reason = ""
+        self.mass: Mapping[str, float] = {}
         self._setup = setup
-        self._trials = Trials(setup.evaluator, setup.field, setup.plan)
+        self._trials = Trials(setup.evaluator, setup.field, setup.plan, archive.constraints)
+        self._history = History(self._trials, setup.field)
         thrift = setup.thrift
         self._minibatch = Minibatch(setup.evaluator, setup.field, racing=thrift.racing)
         self._screen = Screen(setup.evaluator, setup.field, used=thrift.screening)
@@ -137,25 +143,31 @@ class Evolution:
         cost, left = self._minibatch.cost(block), setup.evaluator.ledger.left
         if cost > left:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
+        lived = [scored.rollout for scored in of_parent if scored.rollout.failure is None]
+        if lived:
+            self.archive = self.archive.measured(parent.id, tokens_per_answer(lived))
         feedback = self._feedback(parent, of_parent)
+        self.mass = mass_of(parent, feedback)
         self._show()
         # A screen that leaves no room for whom it chooses would be of no use.
         screened = self._screen.on and self._screen.cost(block) + PER_GENERATION * cost <= left
         waiting = self._propose_all(parent, feedback, PROPOSED if screened else PER_GENERATION)
         policies = [candidate.policy for candidate in waiting if candidate.verdict is None]
         chosen = self._screen.choose(policies, parent, block, PER_GENERATION)
-        lived = dict(zip(chosen, self._minibatch.score(chosen, parent, block), strict=True))
+        came = dict(zip(chosen, self._minibatch.score(chosen, parent, block), strict=True))
         incumbent = parent
         for candidate in waiting:
             verdict = candidate.verdict
             if verdict is None:
-                verdict = self._verdict(candidate, parent, incumbent, lived)
+                verdict = self._verdict(candidate, parent, incumbent, came)
+            made_from = parent, feedback
+            self._history.add(candidate.policy, verdict, made_from, incumbent, block)
             self._record(candidate, verdict)
             # What is accepted is what the generation's other candidates must be better than.
             if verdict.accepted and self.archive.best().policy == candidate.policy:
                 incumbent = candidate.policy
             self._show()
-        if any(not one.users for one in lived.values()):
+        if any(not one.users for one in came.values()):
             raise BudgetExhaustedError("the next minibatch costs more than is left")
 
     def _verdict(
@@ -163,21 +175,35 @@ class Evolution:
         candidate: Candidate,
         parent: Policy,
         incumbent: Policy,
-        lived: Mapping[Policy, Lived],
+        came: Mapping[Policy, Lived],
     ) -> Verdict:
         policy = candidate.policy
-        if policy not in lived:
+        if policy not in came:
             return _turned_down(policy, parent.id, "screen", self._screen.reason(policy))
-        found = lived[policy]
+        found = came[policy]
         if not found.users:
             why = "the budget ended before its minibatch"
             return _turned_down(policy, parent.id, "budget", why)
-        judged = self._trials.judge(policy, incumbent, found.users, stopped=found.stopped)
+        verdict = self._judge(policy, incumbent, found)
         if incumbent == parent:
-            self._screen.learn(policy, judged.verdict.minibatch_difference)
+            self._screen.learn(policy, verdict.minibatch_difference)
+        return verdict
+
+    def _judge(self, policy: Policy, incumbent: Policy, came: Lived) -> Verdict:
+        too_dear = self.archive.constraints.too_dear
+        entering = too_dear(self.archive.version(incumbent.id).tokens) is not None
+        judged = self._trials.judge(
+            policy, incumbent, came.users, stopped=came.stopped, entering=entering
+        )
+        tokens = judged.verdict.tokens_per_answer
         if judged.verdict.accepted:
             self.archive = self.archive.judged(incumbent.id, judged.incumbent)
-            self.archive = self.archive.accept(policy, judged.candidate)
+            self.archive = self.archive.accept(policy, judged.candidate, tokens)
+        elif judged.difference is not None and tokens is not None:
+            seen = PassedOver(
+                policy, incumbent.id, judged.difference, len(judged.candidate), tokens
+            )
+            self.archive = self.archive.pass_over(seen)
         return judged.verdict
 
     def _propose_all(self, parent: Policy, feedback: Feedback, count: int) -> list[Candidate]:
@@ -198,12 +224,17 @@ class Evolution:
 
     def _propose(self, parent: Policy, feedback: Feedback, place: int) -> Candidate:
         name = f"gen-{self._generation:03d}.{place}"
+        versions = tuple(version.policy for version in self.archive.versions)
         context = ProposalContext(
             parent=parent,
-            versions=tuple(version.policy for version in self.archive.versions),
+            versions=versions,
             feedback=feedback,
             last_verdict=self.verdicts[-1] if self.judged else None,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
+            spent=self._spent,
+            constraints=self.archive.constraints,
+            tried=self._history.tried,
+            strengths=self._history.strengths(versions),
         )
         proposal, rejected = self._setup.proposals.ask(name, context)
         merged = () if proposal.merged is None else (proposal.merged,)
@@ -215,18 +246,29 @@ class Evolution:
             run=self._setup.folder.name,
             environment=self._setup.environment,
         )
-        new_name = f"{parent.architecture}-{name}"
+        start = start_of(proposal, parent, self.archive.constraints)
+        new_name = f"{start.architecture}-{name}"
         try:
-            policy = parent.derive(proposal.texts, proposal.settings, new_name, lineage)
+            policy = start.derive(proposal.texts, proposal.settings, new_name, lineage)
         except PolicyFileError as error:
-            policy, rejected = parent.derive({}, {}, new_name, lineage), rejected or str(error)
+            policy, rejected = start.derive({}, {}, new_name, lineage), rejected or str(error)
         verdict = None
         if rejected is not None:
             verdict = _turned_down(policy, parent.id, "text", rejected)
         elif policy.id in self._seen:
             why = "equal to a policy proposed already"
             verdict = _turned_down(policy, parent.id, "duplicate", why)
+        else:
+            too_large = self.archive.constraints.too_large(policy.settings)
+            if too_large is not None:
+                verdict = _turned_down(policy, parent.id, "limit", too_large)
         return Candidate(name, policy, verdict)
+
+    @property
+    def _spent(self) -> float:
+        """Share of what candidates may cost that is spent."""
+        plan = self._setup.plan
+        return float(self._setup.evaluator.ledger.spent / (plan.budget - plan.set_aside))
 
     def _repeats(self) -> str | None:
         if self._free < FREE_IN_A_ROW:
@@ -289,6 +331,7 @@ class Evolution:
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),
                 versions=len(self.archive.versions),
                 candidates=len(self.judged),
+                policy=best.id,
             )
         )
 

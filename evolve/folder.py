@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evolve.optimize.archive import Version
+from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Verdict
+from evolve.optimize.pareto import Point, front, points
 from feedback.digest import Feedback
 from policies.errors import RunFolderError
 from policies.files import write_whole
@@ -53,19 +55,40 @@ class RunFolder:
         self._write(file, policy_to_yaml(replace(policy, scores=scores)))
 
     def write_version(self, version: Version) -> None:
-        """An accepted version: ``policies/gen-003-5b1f0c2a.yaml``."""
+        """An accepted version: ``policies/gen-003-5b1f0c2a.yaml``; no scores if none were asked."""
         policy = version.policy
-        scores = {
-            "split": "gate",
-            "clusters": len(version.gate),
-            "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
-        }
+        scores: dict[str, object] = {}
+        if version.gate:
+            scores = {
+                "split": "gate",
+                "clusters": len(version.gate),
+                "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
+            }
         file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
         self._write(file, policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_own(self, user: str, policy: Policy) -> None:
+        """The policy of one user, learned as that user lived: ``policies/ann-5b1f0c2a.yaml``."""
+        place = re.sub(r"[^\w-]", "_", user)
+        self._write(f"policies/{place}-{policy.short_id}.yaml", policy_to_yaml(policy))
 
     def write_best(self, policy: Policy, scores: Mapping[str, object]) -> None:
         """The winner with its scores on test users: ``best.yaml``."""
         self._write("best.yaml", policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_pareto(self, archive: Archive) -> None:
+        """What the run offers at which price, the cheapest first: ``pareto.yaml``."""
+        import yaml
+
+        seed = archive.versions[0].policy
+        content = {
+            "schema": 1,
+            "split": "gate",
+            "limits": asdict(archive.constraints),
+            "best": archive.best().policy.id,
+            "front": [_point(point, seed) for point in front(points(archive))],
+        }
+        self._write("pareto.yaml", yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
     def write_feedback(self, generation: int, feedback: Feedback) -> None:
         """What the parent's rollouts said: ``feedback/gen-003.md``."""
@@ -84,6 +107,24 @@ class RunFolder:
                 f"The run's files must be written, but {path} cannot be ({error.strerror}); free "
                 "space or mend the folder, then resume the run."
             ) from error
+
+
+def _point(point: Point, seed: Policy) -> dict[str, object]:
+    """A point as ``pareto.yaml`` has it."""
+    policy = point.policy
+    file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
+    if not point.accepted:
+        place = policy.name.removeprefix(f"{policy.architecture}-")
+        file = f"candidates/{place}-{policy.short_id}.yaml"
+    return {
+        "policy": policy.id,
+        "name": policy.name,
+        "file": None if policy.id == seed.id else file,  # the seed is no file of the run
+        "accepted": point.accepted,
+        "accuracy": round(point.accuracy, 6),
+        "clusters": point.clusters,
+        "tokens_per_answer": round(point.tokens, 3),
+    }
 
 
 @contextmanager

@@ -110,11 +110,16 @@ def _run(given: dict[str, Any], place: _Place) -> int:
     with Interrupt(lambda: _last_word(place.chosen)) as interrupt:
         from evolve.display import make_display
         from evolve.policy_run import Watch, policy_run
+        from evolve.prepare import prepare
+        from evolve.user_run import user_run
 
         folder = place.folder(options)
         try:
             with make_display() as display:
                 watch = Watch(display, interrupt.asked)
+                if options.scope == "user":
+                    user_run(prepare(options, means), folder, means, watch, resume=place.resumed)
+                    return 0
                 policy_run(options, folder, means, watch, resume=place.resumed, estimate=estimate)
         except RunStoppedError:
             print(_last_word(folder), file=sys.stderr)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.budget import Ledger
 from evolve.config import OFFLINE, Means, Models, Options
-from evolve.connecting import Site, connected, find_site, make_workers
+from evolve.connecting import Site, find_site
 from evolve.display import Display
-from evolve.evaluate import Evaluator
-from evolve.evolution import Evolution, Setup
+from evolve.engine import Engine, NoProposer, make_engine
+from evolve.evolution import Setup, Thrift
 from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
@@ -25,15 +25,18 @@ from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
 from evolve.journal import Journal, check_same, read_header
 from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
-from evolve.money import SENT_FILE, Paid, Purse, Terms, Timed
+from evolve.money import SENT_FILE, Paid, Purse, Terms
+from evolve.opening import Opening
+from evolve.optimize.architecture import MovingProposer
 from evolve.optimize.archive import Archive, Version
+from evolve.optimize.base import Proposer
+from evolve.optimize.credit import credit_summary
 from evolve.optimize.mirror import Mirror, Mirrored
-from evolve.optimize.strategy import make_proposer
+from evolve.optimize.strategy import GATED, STRATEGIES, make_proposer
 from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
-from policies.settings import applicable
 
 if TYPE_CHECKING:
     from evolve.estimate import Estimate
@@ -98,7 +101,7 @@ def policy_run(
     """
     began = time.monotonic()
     prepared = prepare(options, means)
-    header = _header(prepared, folder, resume=resume)
+    header = run_header(prepared, folder, resume=resume)
     terms = None
     if not resume or isinstance(options.budget, int):
         # Before there is a folder: a budget that is too small leaves nothing behind.
@@ -118,7 +121,7 @@ def policy_run(
     return outcome
 
 
-def _header(prepared: Prepared, folder: Path, *, resume: bool) -> dict[str, Any]:
+def run_header(prepared: Prepared, folder: Path, *, resume: bool) -> dict[str, Any]:
     """What identifies the run; that of a resumed one is checked before anything is planned."""
     header = {
         "run": folder.name,
@@ -146,7 +149,7 @@ class _Run:
     """
 
     setup: Setup
-    evolution: Evolution
+    evolution: Engine
     purse: Purse
     models: Models
     connection: Connection | None
@@ -171,30 +174,18 @@ def _begin(
     run_folder = RunFolder(journal.folder, journal.header["run"])
     run_folder.sweep()
     _introduce(options, field, plan, journal, display)
-    connection = stack.enter_context(connected(options.models, means, journal.folder))
-    workers = make_workers(stack, prepared.spec, site, connection)
     settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
-    purse = Purse(settled, connection, journal.folder, display.say)
-    stack.callback(purse.close)
-    if "minutes" in options.units:
-        workers = Timed(workers, purse)
-
-    def progress(lived: float) -> None:
-        display.progress(lived, replayed=journal.replaying)
-        purse.look(lived, replayed=journal.replaying)
-
-    evaluator = Evaluator(
-        journal,
-        Ledger(Fraction(plan.budget), plan.set_aside),
-        workers,
-        prepared.spec,
-        watch.stopping,
-        progress,
-    )
+    ledger = Ledger(Fraction(plan.budget), plan.set_aside)
+    opened = Opening(prepared, site, journal, watch, stack).open(settled, ledger)
+    evaluator = opened.evaluator
     rewriter = Meter(make_lm(prepared.cast.rewrite))
-    proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
+    proposer: Proposer = NoProposer()
+    if STRATEGIES[options.strategy].make is not None:
+        proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
+    if options.architecture == "any":
+        proposer = MovingProposer(proposer)
     if means.storage is not None:
-        mirror = stack.enter_context(_mirror(means.storage, prepared, journal, display))
+        mirror = stack.enter_context(_mirror(means.storage, journal, display))
         proposer = Mirrored(proposer, mirror)
     setup = Setup(
         evaluator,
@@ -205,16 +196,18 @@ def _begin(
         display,
         options.seed,
         prepared.environment,
+        Thrift(screening=STRATEGIES[options.strategy].screened),
     )
-    archive = Archive((Version(prepared.seed, {}),))
-    return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
+    archive = Archive((Version(prepared.seed, {}),), constraints=options.constraints)
+    engine = make_engine(options.strategy, setup, archive, rewriter)
+    return _Run(setup, engine, opened.purse, options.models, opened.connection)
 
 
-def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) -> Mirror:
+def _mirror(url: str, journal: Journal, display: Display) -> Mirror:
     header = dict(journal.header)
     name = header.pop("run")
     owner = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()[:12]
-    return Mirror(url, name, owner, applicable(prepared.seed.architecture), display.say)
+    return Mirror(url, name, owner, display.say)
 
 
 def _end(run: _Run) -> Outcome:
@@ -223,6 +216,10 @@ def _end(run: _Run) -> Outcome:
     setup = run.setup
     outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
     _write(run, outcome)
+    archive = run.evolution.archive
+    too_dear = archive.constraints.too_dear(archive.best().tokens)
+    if too_dear is not None:
+        setup.display.say(f"no version keeps the limit: of the best, {too_dear}")
     setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
     setup.display.say(outcome.line)
     return outcome
@@ -252,7 +249,12 @@ def _kept_terms(prepared: Prepared, means: Means, journal: Journal, terms: _Term
 def _introduce(
     options: Options, field: Field, plan: Plan, journal: Journal, display: Display
 ) -> None:
-    display.say(f"run {journal.folder}: {plan.describe(field)}")
+    strategy = STRATEGIES[options.strategy]
+    buys = plan.describe(field)
+    if strategy.engine != GATED:
+        kept = f"{float(plan.set_aside):.1f} of them kept for {len(plan.test)} test users"
+        buys = f"{plan.budget} rollouts, {kept}; {strategy.meaning}"
+    display.say(f"run {journal.folder}: {buys}")
     if options.models.real:
         display.say(called(options.models))
     if OFFLINE in (options.models.model, options.models.user_model):
@@ -260,6 +262,9 @@ def _introduce(
         # Journaled, so that a run that is only replayed need not load the lexicon.
         if journal.once("introduction", "lexicon_share", lambda: _share(field)) < 0.5:
             display.say(OUTSIDE_LEXICON)
+    if options.max_memory_tokens is not None:
+        limit = options.max_memory_tokens
+        display.say(f"no policy's memory, the seed's included, holds more than {limit} tokens")
     if field.holdout == "periods":
         display.say(LITTLE_POWER)
 
@@ -282,8 +287,11 @@ def _write(run: _Run, outcome: Outcome) -> None:
             "memory_gain": None if gain is None else [gain.mean, gain.low, gain.high],
         }
     setup.folder.write_best(archive.best().policy, scores)
+    setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
-    summary["screen"] = asdict(run.evolution.screen)
+    if run.evolution.screen is not None:
+        summary["screen"] = asdict(run.evolution.screen)
+    summary["credit"] = credit_summary(run.evolution.verdicts, run.evolution.mass)
     if run.paid is not None:
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)

@@ -11,7 +11,7 @@ from evolve.gym.rollout import World
 from evolve.gym.users import User, file_digest, load_users
 from evolve.inputs import load_policy
 from evolve.lm.models import ModelSpec
-from evolve.optimize.placebo import check_architecture
+from evolve.optimize.strategy import check_strategy
 from evolve.plan import Plan, make_plan, smallest_budget
 from evolve.workers import WorldSpec
 from policies.policy import Policy
@@ -88,9 +88,8 @@ def prepare(options: Options, means: Means) -> Prepared:
 
         check_url(means.storage)
     users = load_users(options.env_path)
-    seed = load_policy(options.policy)
-    if options.strategy == "placebo":
-        check_architecture(seed.architecture)
+    seed = options.constraints.fitted(load_policy(options.policy))
+    check_strategy(options.strategy, seed.architecture)
     splits = tuple(possible_splits(users, options.holdout, options.seed))
     cast = make_cast(options.models, means.timeout)
     return Prepared(options, users, seed, cast, splits, file_digest(options.env_path))

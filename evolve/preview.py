@@ -21,7 +21,13 @@ def preview(options: Options, means: Means) -> Estimate:
     Raises:
         UserError: A file, an option or the budget is not usable.
     """
-    estimate = Estimator(prepare(options, means), means).within(options.units)
+    prepared = prepare(options, means)
+    if options.scope == "user":
+        from evolve.user_run import affordable
+
+        estimate = Estimator(prepared, means).of_users(len(affordable(prepared)))
+    else:
+        estimate = Estimator(prepared, means).within(options.units)
     print_tables([estimate_table(estimate, options.models)])
     if "minutes" in options.units:
         print(f"about {estimate.needs['minutes'] or 0:.1f} minutes; {assumed(means)}")
@@ -70,5 +76,6 @@ def estimate_table(estimate: Estimate, models: Models) -> Table:
     if models.real:
         costs = "unpriced" if estimate.total is None else f"about {money(estimate.total)}"
     candidates = f"{plan.candidates} candidate{'s' * (plan.candidates != 1)}"
-    title = f"Estimate: {plan.budget} rollouts, about {candidates} at the gate; {costs}"
+    at_gate = f", about {candidates} at the gate" * (plan.candidates > 0)
+    title = f"Estimate: {plan.budget} rollouts{at_gate}; {costs}"
     return Table(title, ("role", "calls", "cached", *TOKENS, "dollars"), (*rows, total))

@@ -7,9 +7,9 @@ like that of a run: a request that was made before costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evolve.field import Field
 from evolve.gym.bounds import bound_user
@@ -17,8 +17,9 @@ from evolve.gym.rollout import Span, World, live, planned_calls, share
 from evolve.gym.users import User
 from evolve.lm.base import LM, Completion, Request
 from evolve.lm.typical import TypicalLM
-from evolve.optimize.base import ProposalContext, RejectedRewriteError
-from evolve.optimize.strategy import make_proposer
+from evolve.optimize.architecture import MovingProposer, start_of
+from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError
+from evolve.optimize.strategy import STRATEGIES, make_proposer
 from evolve.prepare import Prepared
 from evolve.seeding import derive
 from feedback.diagnosis import diagnose
@@ -211,17 +212,35 @@ def _proposed(prepared: Prepared, feedback: Feedback) -> tuple[list[Policy], Amo
     """Candidates that the run's own proposer makes of the seed, and what a proposal calls."""
     seed, options = prepared.seed, prepared.options
     lm = CachedLM(TypicalLM(), set())
-    proposer = make_proposer(options.strategy, lm, prepared.rules(), options.seed)
+    propose = _asking(prepared, lm, feedback)
     candidates = []
     for number in range(_CANDIDATES):
-        place = derive(options.seed, "estimate", number)
-        try:
-            proposal = proposer.propose(ProposalContext(seed, (seed,), feedback, None, place))
-        except RejectedRewriteError as error:
-            proposal = error.proposal  # nonsense may break a rule; its length is what counts
+        proposal = propose(derive(options.seed, "estimate", number))
         with suppress(PolicyFileError):
-            candidates.append(seed.derive(proposal.texts, proposal.settings))
+            start = start_of(proposal, seed, options.constraints)
+            candidates.append(start.derive(proposal.texts, proposal.settings))
     return candidates, scaled([(lm.amounts, 1 / _CANDIDATES)])
+
+
+def _asking(prepared: Prepared, lm: LM, feedback: Feedback) -> Callable[[int], Proposal]:
+    """Makes the proposals of the run's strategy, each from a seed of its own."""
+    seed, options = prepared.seed, prepared.options
+    if STRATEGIES[options.strategy].engine == "gepa":
+        from evolve.gepa_adapter import proposed
+
+        return lambda place: Proposal("gepa", proposed(lm, seed, feedback, place))
+    proposer = make_proposer(options.strategy, lm, prepared.rules(), options.seed)
+    if options.architecture == "any":
+        proposer = MovingProposer(proposer)
+    context = ProposalContext(seed, (seed,), feedback, None, 0, constraints=options.constraints)
+
+    def propose(place: int) -> Proposal:
+        try:
+            return proposer.propose(replace(context, seed=place))
+        except RejectedRewriteError as error:
+            return error.proposal  # nonsense may break a rule; its length is what counts
+
+    return propose
 
 
 def scaled(parts: Iterable[tuple[Amounts, float]]) -> Amounts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evolve.evolution import Evolution, Setup
+from evolve.engine import Engine
+from evolve.evolution import Setup
 from evolve.finish import Outcome, Tested
 from evolve.money import Paid, money
 from evolve.screening import ScreenSummary
@@ -14,13 +15,13 @@ _OUTSIDE = " (outside the budget)"
 
 
 def closing_tables(
-    setup: Setup, evolution: Evolution, outcome: Outcome, paid: Paid | None = None
+    setup: Setup, evolution: Engine, outcome: Outcome, paid: Paid | None = None
 ) -> list[Table]:
     """All of them, in the order in which they are printed.
 
     Args:
         setup: What the run is made of.
-        evolution: Its generations.
+        evolution: What evolved it.
         outcome: What it found.
         paid: What it paid; None where all roles are played offline.
     """
@@ -28,7 +29,7 @@ def closing_tables(
     return [_candidates(evolution), _test(outcome), spent]
 
 
-def _candidates(evolution: Evolution) -> Table:
+def _candidates(evolution: Engine) -> Table:
     rows = tuple(
         (
             f"{name} {verdict.candidate[:8]}",
@@ -44,9 +45,9 @@ def _candidates(evolution: Evolution) -> Table:
     return Table(ended, columns, rows)
 
 
-def _screened(screen: ScreenSummary) -> str:
+def _screened(screen: ScreenSummary | None) -> str:
     """What the screen did, if there was any."""
-    if not screen.heard:
+    if screen is None or not screen.heard:
         return ""
     told = "no pair of them was seen both ways"
     if screen.concordance is not None:

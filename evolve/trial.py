@@ -9,6 +9,7 @@ from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field, Part
 from evolve.gym.users import User
 from evolve.optimize.base import Verdict
+from evolve.optimize.constraints import NO_LIMITS, Constraints
 from evolve.optimize.gate import Gate, candidate_level, minibatch_passes
 from evolve.plan import Plan
 from feedback.records import Diagnosis
@@ -30,6 +31,13 @@ class Judged:
     candidate: Mapping[str, float]
     incumbent: Mapping[str, float]
 
+    @property
+    def difference(self) -> float | None:
+        """Mean paired difference in accuracy at the gate; None where it was not reached."""
+        both = [cluster for cluster in self.candidate if cluster in self.incumbent]
+        gains = [self.candidate[cluster] - self.incumbent[cluster] for cluster in both]
+        return sum(gains) / len(gains) if gains else None
+
 
 class Trials:
     """Holds the trials of one run, so that no more reach the gate than the level was divided by.
@@ -38,12 +46,20 @@ class Trials:
         evaluator: Scores and pays.
         field: Who is scored where.
         plan: How many candidates may reach the gate.
+        constraints: What they may take.
     """
 
-    def __init__(self, evaluator: Evaluator, field: Field, plan: Plan) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        field: Field,
+        plan: Plan,
+        constraints: Constraints = NO_LIMITS,
+    ) -> None:
         self._evaluator = evaluator
         self._field = field
         self._plan = plan
+        self._constraints = constraints
         self._gated = 0
 
     @property
@@ -54,7 +70,13 @@ class Trials:
         return f"the level of the run is spent on {self._gated} candidate{'s' * (self._gated != 1)}"
 
     def judge(
-        self, policy: Policy, incumbent: Policy, block: Sequence[User], *, stopped: bool = False
+        self,
+        policy: Policy,
+        incumbent: Policy,
+        block: Sequence[User],
+        *,
+        stopped: bool = False,
+        entering: bool = False,
     ) -> Judged:
         """Judge a candidate that was scored on the minibatch, as the incumbent was.
 
@@ -63,6 +85,7 @@ class Trials:
             incumbent: What it must be better than: its parent, or a version accepted since.
             block: The users of the minibatch that it was scored on.
             stopped: Whether these are not all, since there was no chance left.
+            entering: Whether the incumbent is over a limit, so that whatever keeps it is accepted.
         """
         scored = self.known(policy, block)
         verdict = Verdict(
@@ -88,6 +111,9 @@ class Trials:
             tokens_per_answer=tokens_per_answer(lived) if lived else None,
             reason=f"mean paired difference {mean:+.4f} on {units}",
         )
+        limited = self._limited(verdict, entering)
+        if limited is not None:
+            return Judged(limited, {}, {})
         if stopped:
             reason = f"{verdict.reason}, which left the whole minibatch too little chance"
             return Judged(replace(verdict, reason=reason), {}, {})
@@ -97,6 +123,15 @@ class Trials:
             reason = f"{verdict.reason}, but {self.over}"
             return Judged(replace(verdict, stage="level", reason=reason), {}, {})
         return self._gate(policy, incumbent, verdict)
+
+    def _limited(self, verdict: Verdict, entering: bool) -> Verdict | None:
+        """The verdict where a limit decides, else None."""
+        tokens = verdict.tokens_per_answer
+        why = self._constraints.too_dear(tokens)
+        if why is None and (not entering or tokens is None):
+            return None
+        within = f"{tokens:.0f} tokens per answer keep the limit, and its incumbent's do not"
+        return replace(verdict, stage="tokens", accepted=why is None, reason=why or within)
 
     def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""

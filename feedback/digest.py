@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from feedback.digest_text import Limits, part_text
 from feedback.document import Source, document
 from feedback.losses import Case, Loss, Scene, find_losses, scene_of
 from feedback.records import Diagnosis, Stage
-from feedback.routing import PARTS, address, parts_of
+from feedback.routing import PARTS, address_group, groups_of, parts_of, shares_of
 from feedback.scores import Scores, score, scores_by_period, tokens_per_answer
 from policies.files import write_whole
 from policies.policy import Policy
@@ -32,6 +32,7 @@ class Feedback:
         mass: Policy part to the share of wrong answers addressed to it; sums to 1 if any is wrong.
         texts: Policy part to the text addressed to it, shortened to its token limit, worst first.
         markdown: All of it for a person.
+        groups: Group of settings to its share of the wrong answers; sums to ``mass["settings"]``.
     """
 
     policy: str
@@ -40,6 +41,7 @@ class Feedback:
     mass: Mapping[str, float]
     texts: Mapping[str, str]
     markdown: str
+    groups: Mapping[str, float] = field(default_factory=dict)
 
 
 def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMITS) -> Feedback:
@@ -82,7 +84,7 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
     numbers |= {f"state.{name}": count / required[name] for name, count in failing}
     for period, scores in scores_by_period(diagnoses).items():
         numbers |= {f"period.{period}.{name}": rate for name, rate in _shares(scores).items()}
-    mass = _mass(diagnoses, parts)
+    mass = _mass(diagnoses, parts, policy.texts.get("memory_types", ""))
     texts = {
         part: part_text([loss for loss in losses if part in loss.parts], required, limits)
         for part in parts
@@ -90,7 +92,8 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
     users = tuple(case.truth.user for case in lived)
     periods = tuple(sorted({diagnosis.period for diagnosis in diagnoses}))
     markdown = document(Source(policy, users, periods), numbers, mass, texts)
-    return Feedback(policy.id, numbers, failing, mass, texts, markdown)
+    groups = _groups(diagnoses, parts, groups_of(policy.settings))
+    return Feedback(policy.id, numbers, failing, mass, texts, markdown, groups)
 
 
 def write_feedback(feedback: Feedback, path: Path | str) -> None:
@@ -163,12 +166,26 @@ def _shares(scores: Scores) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share is not None}
 
 
-def _mass(diagnoses: Sequence[Diagnosis], parts: tuple[str, ...]) -> dict[str, float]:
-    """Each wrong answer is split evenly over the parts that it is addressed to."""
+def _mass(diagnoses: Sequence[Diagnosis], parts: tuple[str, ...], types: str) -> dict[str, float]:
+    """Part to its share of the wrong answers."""
     wrong = [d for d in diagnoses if d.stage is not Stage.RIGHT]
     mass = dict.fromkeys(parts, 0.0)
     for diagnosis in wrong:
-        addressed = address(diagnosis, parts)
-        for part in addressed:
-            mass[part] += 1 / (len(addressed) * len(wrong))
+        for part, share in shares_of(diagnosis, parts, types).items():
+            mass[part] += share / len(wrong)
+    return mass
+
+
+def _groups(
+    diagnoses: Sequence[Diagnosis], parts: tuple[str, ...], groups: tuple[str, ...]
+) -> dict[str, float]:
+    """What ``_mass`` gives to the settings, each answer's split evenly over its groups."""
+    wrong = [d for d in diagnoses if d.stage is not Stage.RIGHT]
+    mass = dict.fromkeys(groups, 0.0)
+    for diagnosis in wrong:
+        share = shares_of(diagnosis, parts, "").get("settings", 0.0)
+        if share:
+            chosen = address_group(diagnosis, groups)
+            for group in chosen:
+                mass[group] += share / (len(chosen) * len(wrong))
     return mass

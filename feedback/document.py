@@ -75,8 +75,10 @@ _STAGES = (
     " lucky if not all was known. `docs/design.md` defines them, and the steps of the trace."
 )
 _COUNTING = (
-    "The share beside a part's name splits each wrong answer evenly over the parts that can mend"
-    " its earliest loss, so that the shares add up to 100 %; a state's heading, `N of M answers"
+    "The share beside a part's name splits each wrong answer over the parts that can mend its"
+    " earliest loss, so that the shares add up to 100 %: evenly, but of what both the types and the"
+    " write prompt can mend most goes to the types where they do not name the lost state, and else"
+    " to the write prompt; a state's heading, `N of M answers"
     " wrong`, counts whole (wrong answer, lost state) pairs that the part can mend, of M answers"
     " requiring the state, so that an answer counts under each state that it lost, and under each"
     " part that can mend it. A message is named by period, session, round and speaker: 2.0.1.u is"

@@ -125,3 +125,8 @@ def test_the_readme_names_every_choice_of_an_option() -> None:
     choices = {"--strategy": STRATEGIES, "--holdout": HOLDOUTS, "--model": (OFFLINE,)}
     for option, values in {**choices, "--policy": ARCHITECTURES}.items():
         assert [value for value in values if f"`{value}`" not in rows[option]] == []
+
+
+def test_the_table_of_strategies_is_that_of_the_code() -> None:
+    rows = {code(row[0]): row[1] for row in table_after(README, "| strategy ")}
+    assert rows == {name: strategy.meaning for name, strategy in STRATEGIES.items()}

@@ -31,12 +31,12 @@ class SessionCount:
         return self.current
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Speaker:
     """Asks the model in the policy's words.
 
     Attributes:
-        policy: Whose texts apply.
+        policy: Whose texts apply; one with other texts may take its place within a life.
         lm: The model.
         seed: Of this rollout's user: the same for every policy.
     """

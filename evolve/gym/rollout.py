@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -12,27 +12,28 @@ from evolve.agents.base import MemoryAgent
 from evolve.agents.common import Speaker
 from evolve.agents.registry import make_agent
 from evolve.beside import Begun, OneByOne, SideBySide, Together
+from evolve.gym.probes import Values, probe_values, state_probes
 from evolve.gym.questions import answer_query, choice_order, probe_query
 from evolve.gym.simulate import SimulatedUser
 from evolve.gym.users import User
 from evolve.lm.asking import Read, ask
 from evolve.lm.base import LM, count_tokens
-from evolve.lm.json_text import objects_in
 from evolve.lm.meter import Meter, Metered, add_usage, metered
-from evolve.lm.parse import UNKNOWN, FormatError, parse_choice, parse_values
+from evolve.lm.parse import FormatError, parse_choice
 from evolve.seeding import derive
 from feedback.records import (
     Answer,
     ChatMessage,
     Context,
     Rollout,
-    StateProbe,
     message_position,
 )
 from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import Policy
 
 Conversation = tuple[tuple[ChatMessage, ...], ...]  # one period: sessions of messages
+Revise = Callable[[Rollout], Policy]
+"""From a life so far to the policy whose texts it goes on with; its settings stay the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,26 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
 
     probe = not span.answers_only
     return _Life(policy, user, world).through(_periods(user, span), talk, probe=probe)
+
+
+def live_revised(policy: Policy, user: User, world: World, revise: Revise) -> Rollout:
+    """Live a whole life, its texts revised between periods; what is in memory stays.
+
+    Args:
+        policy: Drives the assistant at first; the rollout is recorded as its.
+        user: Lives through its periods.
+        world: Models, seed and rounds.
+        revise: Called after the questions of every period but the last; what it raises for outside
+            reasons fails the rollout.
+    """
+
+    def talk(life: _Life, period: int) -> None:
+        if period:
+            life.go_on(revise)
+        for session in range(len(user.periods[period].sessions)):
+            life.converse(period, session)
+
+    return _Life(policy, user, world).through(len(user.periods), talk, probe=True, ahead=False)
 
 
 def replay(
@@ -161,7 +182,8 @@ class _Life:
     def __init__(self, policy: Policy, user: User, world: World) -> None:
         self._lm, self._user_lm = Meter(world.lm), Meter(world.user_lm)
         seed = derive(world.seed, "agent", user.id)
-        self._agent: MemoryAgent = make_agent(Speaker(policy, self._lm, seed))
+        self._speaker = Speaker(policy, self._lm, seed)
+        self._agent: MemoryAgent = make_agent(self._speaker)
         self._policy, self._user, self._world = policy, user, world
         self._simulated = SimulatedUser(user, world.seed)
         self._messages: list[ChatMessage] = []
@@ -186,13 +208,28 @@ class _Life:
                 self.hear(heard)
                 said = following.result().counted(self._user_lm)
 
+    def go_on(self, revise: Revise) -> None:
+        """Go on in other words."""
+        self._speaker.policy = revise(self._record(None))
+
     def hear(self, messages: Sequence[ChatMessage]) -> None:
         """Let memory observe messages."""
         self._messages += messages
         self._agent.observe(messages)
 
-    def through(self, periods: int, talk: Callable[[_Life, int], None], *, probe: bool) -> Rollout:
-        """Live through periods, each talked through and then asked about."""
+    def through(
+        self,
+        periods: int,
+        talk: Callable[[_Life, int], None],
+        *,
+        probe: bool,
+        ahead: bool = True,
+    ) -> Rollout:
+        """Live through periods, each talked through and then asked about.
+
+        The next one may be talked through while answers to a period's questions are awaited, if
+        it does not depend on them (``ahead``).
+        """
         try:
             with Together(self._world.beside) as together:
                 asked: list[_Asked] = []
@@ -204,6 +241,9 @@ class _Life:
                         raise
                     self._settle(asked)
                     asked = self._ask(together, period, probe=probe)
+                    if not ahead:
+                        self._settle(asked)
+                        asked = []
                 self._settle(asked)
         except (PolicyFailureError, OutsideFailureError) as error:
             return self._record(error)
@@ -236,7 +276,7 @@ class _Life:
         if not probe:
             return _Asked(period, number, order, prepared.context, answer)
         probed = self._agent.prepare(probe_query(seed, user, number))
-        values = partial(_probe_values, required=question.required)
+        values = partial(probe_values, required=question.required)
         values_asked = together.begin(
             partial(metered, lm, partial(ask, request=probed.request, read=values))
         )
@@ -255,7 +295,7 @@ class _Life:
             choices=len(question.choices),
             right_choice=question.right_choice(state),
             chosen=chosen,
-            probes=_probes(user, state, question.required, probed.value) if probed else (),
+            probes=state_probes(user, state, question.required, probed.value) if probed else (),
             context=asked.context,
             probe_context=asked.probe_context or asked.context,
             reply=reply.text,
@@ -281,9 +321,6 @@ class _Life:
         )
 
 
-_Values = dict[str, str | None]
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A question that was put to the model, and its probe."""
@@ -294,26 +331,4 @@ class _Asked:
     context: Context
     answer: Begun[Metered[Read[int]]]
     probe_context: Context | None = None
-    probe: Begun[Metered[Read[_Values]]] | None = None
-
-
-def _probe_values(reply: str, required: Sequence[str]) -> _Values:
-    """What a probe's reply says; one without any object is worth asking once more."""
-    if not objects_in(reply):
-        raise FormatError("it holds no JSON object")
-    return parse_values(reply, required)
-
-
-def _probes(
-    user: User, state: Mapping[str, str], required: Sequence[str], values: _Values | FormatError
-) -> tuple[StateProbe, ...]:
-    known = {} if isinstance(values, FormatError) else values
-    probes = []
-    for name in required:
-        said = known.get(name)
-        options = {" ".join(option.split()): option for option in user.schema[name]}
-        value = options.get(" ".join(said.split())) if said is not None else None
-        unknown = value is None and said is not None and said.casefold() == UNKNOWN
-        bad = value is None and not unknown
-        probes.append(StateProbe(name, state[name], value, format_error=bad, unknown=unknown))
-    return tuple(probes)
+    probe: Begun[Metered[Read[Values]]] | None = None

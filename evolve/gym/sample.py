@@ -12,7 +12,7 @@ from random import Random
 from evolve.cli import CommandParser, run_command
 from evolve.gym.sample_bank import VARIANTS, Bank, read_bank
 from evolve.gym.sample_calendar import PlannedPeriod, PlannedSession, draw_calendar
-from evolve.gym.sample_lives import PERIODS, Life, draw_life
+from evolve.gym.sample_lives import PERIODS, Life, Schema, draw_life
 from evolve.gym.sample_people import SMALL_TALK, draw_person
 from evolve.gym.sample_talk import EXPLICITNESS, Speaker
 from evolve.seeding import derive
@@ -21,7 +21,11 @@ from policies.files import write_whole
 
 
 def make_users(
-    seed: int, count: int, variant: str = "a", explicitness: float = EXPLICITNESS
+    seed: int,
+    count: int,
+    variant: str = "a",
+    explicitness: float = EXPLICITNESS,
+    domains: Sequence[str] = (),
 ) -> list[dict[str, object]]:
     """Users in the layout of AMemGym's ``data.json``, ready for ``json.dump``.
 
@@ -33,9 +37,11 @@ def make_users(
         count: Number of users, at least 1.
         variant: Bank of phrases, ``"a"`` or ``"b"``.
         explicitness: Share, 0 to 1, of the facts that are stated and not only implied.
+        domains: Life domains that the users are from; none for all three. Users of other domains
+            show whether what was learned transfers; their lives are as full.
 
     Raises:
-        ConfigError: If ``count`` is below 1 or the variant is unknown.
+        ConfigError: If ``count`` is below 1, or the variant or a domain is unknown or there twice.
     """
     if count < 1:
         raise ConfigError(
@@ -48,23 +54,39 @@ def make_users(
             f"not {variant!r}; give one of them as --variant."
         )
     bank = read_bank(variant)
-    return [_make_user(seed, index, variant, bank, explicitness) for index in range(count)]
+    schema = _lived_in(bank, domains)
+    place = "" if len(schema) == len(bank.schema) else f"-{'+'.join(schema)}"
+    users = []
+    for index in range(count):
+        user_id = f"sample-{variant}-{seed}{place}-{index:04d}"
+        speaker = Speaker(bank, Random(derive(seed, "sample", "talk", index)), explicitness)
+        users.append(_make_user(user_id, draw_life(seed, index, schema), speaker, (seed, index)))
+    return users
+
+
+def _lived_in(bank: Bank, domains: Sequence[str]) -> Schema:
+    """The part of a bank's schema that users of some domains live in; all of it for none."""
+    for name in domains:
+        if name not in bank.schema or domains.count(name) > 1:
+            raise ConfigError(
+                f"The domains of a sample environment are {', '.join(bank.schema)}, each named at "
+                f"most once, but {', '.join(domains)} were asked for; mend --domains."
+            )
+    return {name: types for name, types in bank.schema.items() if not domains or name in domains}
 
 
 def _make_user(
-    seed: int, index: int, variant: str, bank: Bank, explicitness: float
+    user_id: str, life: Life, speaker: Speaker, place: tuple[int, int]
 ) -> dict[str, object]:
-    """User ``index`` of a seed; what has words is drawn apart from what has none."""
-    user_id = f"sample-{variant}-{seed}-{index:04d}"
-    life = draw_life(seed, index, bank.schema)
+    """User ``index`` of a ``seed``, its place; what has words is drawn apart from what has none."""
+    seed, index = place
     calendar = draw_calendar(life, Random(derive(seed, "sample", "calendar", index)))
-    speaker = Speaker(bank, Random(derive(seed, "sample", "talk", index)), explicitness)
     person = Random(derive(seed, "sample", "person", index))
     return {
         "id": user_id,
         "start_time": calendar[0].start,
         "user_profile": draw_person(user_id, speaker.small_talk(SMALL_TALK), person),
-        "state_schema": {state: list(bank.values(state)) for state in life.values},
+        "state_schema": {state: list(speaker.values(state)) for state in life.values},
         "periods": [_period(life, at, planned, speaker) for at, planned in enumerate(calendar)],
         "qas": [speaker.question(asked) for asked in life.asked],
     }
@@ -127,8 +149,12 @@ def main() -> int:
     parser.add_argument("--users", type=int, default=72, help="number of users (72)")
     parser.add_argument("--out", type=Path, required=True, help="environment file to write")
     parser.add_argument("--variant", default="a", help="bank of phrases: a or b (a)")
+    parser.add_argument(
+        "--domains", default="", metavar="A,B", help="life domains of the users (all three)"
+    )
     options = parser.parse_args()
-    users = make_users(options.seed, options.users, options.variant)
+    domains = [name.strip() for name in options.domains.split(",") if name.strip()]
+    users = make_users(options.seed, options.users, options.variant, domains=domains)
     write_users(users, options.out)
     print(f"wrote {len(users)} users to {options.out}")
     return 0

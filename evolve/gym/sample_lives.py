@@ -11,14 +11,17 @@ from random import Random
 from evolve.seeding import derive
 
 PERIODS = 8
-QUESTIONS_PER_DOMAIN = (3, 3, 2)
-STATES_PER_DOMAIN = 4
+QUESTIONS_PER_GROUP = (3, 3, 2)
+GROUPS = 3  # of states that stand in questions together, each of one domain
+STATES_PER_GROUP = 4
 MAX_CHANGES = 3
 CHANGE_WEIGHTS = (1, 3, 3, 3)  # of 0, 1, 2 and 3 changes, before lives that fit no question go
 MAX_VALUES_LIVED = 3  # two states with more have no set of six choices that is fair
 MAX_UPDATES = 6  # in one period, so that its sessions can tell them one or two at a time
 
 Cell = tuple[int, int]
+Schema = Mapping[str, Mapping[str, tuple[str, ...]]]  # domain, state type, its values
+_Group = tuple[str, tuple[str, ...]]  # a domain and states of it
 Combination = tuple[str, str]
 
 
@@ -62,55 +65,64 @@ class Life:
         )
 
 
-def draw_life(seed: int, index: int, schema: Mapping[str, Mapping[str, tuple[str, ...]]]) -> Life:
+def draw_life(seed: int, index: int, schema: Schema) -> Life:
     """The life of user ``index`` of a seed, whatever the number of users and the words.
 
     Args:
         seed: Seed of the environment.
         index: Number of the user, from 0.
-        schema: Domain to state type to possible values.
+        schema: One to three domains, to state type to possible values. With fewer than three, a
+            user holds more of a domain's states, so that every life is as full.
     """
     rng = Random(derive(seed, "sample", "life", index))
     held = _held(seed, index, schema, rng)
-    questions = dict(zip(held, rng.sample(QUESTIONS_PER_DOMAIN, len(held)), strict=True))
+    questions = rng.sample(QUESTIONS_PER_GROUP, len(held))
     while True:
         values: dict[str, tuple[str, ...]] = {}
         asked: list[Asked] = []
-        for domain, states in held.items():
-            lived, pairs = _draw_domain(schema[domain], states, questions[domain], rng)
+        for (domain, states), count in zip(held, questions, strict=True):
+            lived, pairs = _draw_group(schema[domain], states, count, rng)
             values |= lived
             asked += pairs
         rng.shuffle(asked)
-        domains = {state: domain for domain, states in held.items() for state in states}
+        domains = {state: domain for domain, states in held for state in states}
         life = Life(domains, values, tuple(asked))
         if all(1 <= len(life.updated(period)) <= MAX_UPDATES for period in range(1, PERIODS)):
             return life
 
 
-def _held(
-    seed: int, index: int, schema: Mapping[str, Mapping[str, tuple[str, ...]]], rng: Random
-) -> dict[str, tuple[str, ...]]:
-    """Domain to the states that the user holds: 10 to 12 in all, 3 or 4 of a domain.
+def _held(seed: int, index: int, schema: Schema, rng: Random) -> list[_Group]:
+    """The states that the user holds: 10 to 12 in all, in groups of 3 or 4 of a domain.
 
-    Neighbouring users share out a domain's state types, so that each type is held by nearly the
-    same number of users, and still no user's states depend on the number of users.
+    Three domains have a group each; of fewer, users take turns in which domain has more. Where each
+    user has a group of each, neighbours share out a domain's state types, so that each type is held
+    by nearly the same number of users, and still no user's states depend on that number.
     """
-    short = set(rng.sample(sorted(schema), rng.randint(0, 2)))
-    held = {}
-    for domain, types in schema.items():
-        shares = len(types) // STATES_PER_DOMAIN
-        block, share = divmod(index, shares)
-        order = list(types)
+    domains = list(schema)
+    turn = [domains[(index + at) % len(domains)] for at in range(GROUPS)]
+    groups = sorted(turn, key=domains.index)
+    shorter = set(rng.sample(sorted(range(GROUPS), key=groups.__getitem__), rng.randint(0, 2)))
+    held: list[_Group] = []
+    for at, domain in enumerate(groups):
+        block, share = _share(index, groups, at, len(schema[domain]) // STATES_PER_GROUP)
+        order = list(schema[domain])
         Random(derive(seed, "sample", "types", domain, block)).shuffle(order)
-        own = order[share * STATES_PER_DOMAIN : (share + 1) * STATES_PER_DOMAIN]
-        held[domain] = tuple(own[: STATES_PER_DOMAIN - (domain in short)])
+        own = order[share * STATES_PER_GROUP : (share + 1) * STATES_PER_GROUP]
+        held.append((domain, tuple(own[: STATES_PER_GROUP - (at in shorter)])))
     return held
 
 
-def _draw_domain(
+def _share(index: int, groups: Sequence[str], at: int, shares: int) -> tuple[int, int]:
+    """Number of the order of a domain's types that a group takes from, and its share of it."""
+    if len(set(groups)) == GROUPS:
+        return divmod(index, shares)
+    return index, groups[:at].count(groups[at])
+
+
+def _draw_group(
     types: Mapping[str, tuple[str, ...]], states: Sequence[str], questions: int, rng: Random
 ) -> tuple[dict[str, tuple[str, ...]], list[Asked]]:
-    """Values over time of a domain's states, and questions whose choices cover them."""
+    """Values over time of a group's states, and questions whose choices cover them."""
     while True:
         lived = {state: _draw_values(types[state], rng) for state in states}
         asked = []

@@ -40,6 +40,10 @@ class Speaker:
         self._explicitness = explicitness
         self._left: dict[tuple[str, ...], list[str]] = {}
 
+    def values(self, state: str) -> tuple[str, ...]:
+        """Possible values of a state type that can be talked about."""
+        return self._bank.values(state)
+
     def small_talk(self, remarks: int) -> list[str]:
         """Remarks of the kinds that a generic list of types covers."""
         return [self._draw(self._bank.generic) for _ in range(remarks)]

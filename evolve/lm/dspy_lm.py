@@ -84,7 +84,8 @@ def ask(lm: LM, seed: int, program: Callable[[], str | None]) -> str | None:
         ):
             return program()
     except AdapterParseError as error:
-        raise RejectedTextError("the rewriter's reply has no new_text that can be read") from error
+        named = " and ".join(error.signature.output_fields)
+        raise RejectedTextError(f"the rewriter's reply has no {named} that can be read") from error
     except LMError as error:
         # dspy wraps what an engine raises; callers know the model's own errors.
         if not isinstance(error.__cause__, MnemotuneError):

@@ -63,9 +63,11 @@ class OfflineLM:
     def _say(self, request: Request) -> str:
         # Imported here: each role's module loads the lexicon only where it is needed.
         if request.task == "rewrite":
+            from evolve.lm import offline_reflect, offline_types
             from evolve.lm.offline_rewrite import rewrite
 
-            return rewrite(request)
+            say = offline_types.from_questions if offline_types.asks(request) else rewrite
+            return (offline_reflect.reflect if offline_reflect.asks(request) else say)(request)
         if request.task == "write":
             from evolve.lm.offline_write import write
 

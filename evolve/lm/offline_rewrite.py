@@ -13,6 +13,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from evolve.lm.base import Request
+from evolve.lm.offline_operators import repaired, sharpened, shortened
+from evolve.lm.offline_settings import diagnosed
+from evolve.lm.offline_vary import varied
 from policies.languages import script
 from policies.words import weight, words
 
@@ -27,6 +30,7 @@ _AS_JSON = re.compile(r"\n\nRespond with a JSON object\b")
 _LIMIT = re.compile(r"At most (\d+) characters")
 _HEADING = re.compile(r"^### (.+?): \d+ of \d+ answers wrong", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_UNKNOWN = re.compile(r"What failed is not known\b")  # then it can only vary the text
 _OLDER = re.compile(r"\b(?:older|earlier|outdated|old) values?\b|旧值", re.IGNORECASE)
 _NO_CASE = re.compile(
     r"\b0 of \d|(?:\bin|:) 0(?![.\d])|\bno (?:older|earlier|outdated|old) values?\b", re.IGNORECASE
@@ -58,13 +62,17 @@ _WRITING = (
 
 
 def rewrite(request: Request) -> str:
-    """The new text, in dspy's chat format, or as a JSON object where the prompt asks for one."""
+    """The new text or settings, in dspy's chat format, or as JSON where the prompt asks for it."""
     prompt = request.messages[-1].content
     fields = _fields(prompt)
-    text = _merge(fields) if "second_text" in fields else _mend(fields, request.seed)
+    if "failure_log" in fields:
+        said = diagnosed(fields, request.seed)
+    else:
+        said = {"new_text": _operated(fields, request.seed)}
     if _AS_JSON.search(prompt):
-        return json.dumps({"new_text": text}, ensure_ascii=False)
-    return f"[[ ## new_text ## ]]\n{text}\n\n[[ ## completed ## ]]"
+        return json.dumps(said, ensure_ascii=False)
+    sections = [f"[[ ## {name} ## ]]\n{text}\n\n" for name, text in said.items()]
+    return "".join([*sections, "[[ ## completed ## ]]"])
 
 
 def _fields(prompt: str) -> dict[str, str]:
@@ -77,10 +85,31 @@ def _fields(prompt: str) -> dict[str, str]:
     return fields
 
 
+def _operated(fields: dict[str, str], seed: int) -> str:
+    """What the operator asks for that the prompt's fields tell of."""
+    text, room = fields.get("current_text", ""), _room(fields, fields.get("current_text", ""))
+    if "second_text" in fields:
+        return _merge(fields)
+    if "failing_type" in fields:
+        return sharpened(text, fields["failing_type"])
+    if "still_failing" in fields:
+        failing = [name.replace("_", " ") for name in _HEADING.findall(fields["still_failing"])]
+        return shortened(text, failing, room)
+    if "attempt" in fields:
+        attempt = fields["attempt"]
+        mended = repaired(text, attempt, fields.get("changes", ""), random.Random(seed))
+        fields = {**fields, "current_text": mended if _size(mended) <= room else attempt}
+    return _mend(fields, seed)
+
+
 def _mend(fields: dict[str, str], seed: int) -> str:
     draw = random.Random(seed)
     text, feedback = fields.get("current_text", ""), fields.get("feedback", "")
     part = fields.get("purpose", "").partition(":")[0]
+    if _UNKNOWN.match(feedback):
+        said = {"write_prompt": _WRITING, "answer_prompt": _NEWER_WINS}.get(part, ())
+        new = varied(text, [_in_language_of(text, sentence) for sentence in said], draw)
+        return new if _size(new) <= _room(fields, text) else text
     failing = tuple(dict.fromkeys(name.replace("_", " ") for name in _HEADING.findall(feedback)))
     if part == "memory_types":
         return _mend_list(text, failing, draw, _room(fields, text))

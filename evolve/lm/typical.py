@@ -21,6 +21,7 @@ TOLD = 0.3  # share of a user's messages that tell a state
 FACTS = 2  # facts that a write keeps, of a user's one or two messages
 FACT = 20  # tokens of a fact, its label besides
 GROWTH = 1.4  # of a text by its rewrite
+CAUSES = 80  # tokens of a diagnosis in words
 ENVELOPE = 4  # tokens around each message of a prompt: its role, its ends
 
 _WORDS = """
@@ -32,6 +33,10 @@ _TYPES = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*([^:：\n]{1,80})", re.MULTILINE
 _REMEMBERED = re.compile(r"<memory_types>(.*?)</memory_types>", re.DOTALL)
 _STATES = re.compile(r"<states>\n(.*?)\n</states>", re.DOTALL)
 _CHOICE = re.compile(r"^(\d+)\. ", re.MULTILINE)
+_FENCED = re.compile(r"```\n(.*?)\n```", re.DOTALL)
+_ASKS_SETTINGS = "[[ ## new_settings ## ]]"
+_CHOICES = re.compile(r"^- (\w+): [^;\n]+; must be one of ([^;\n]+);", re.MULTILINE)
+_RANGES = re.compile(r"^- (\w+): [^;\n]+; must be a whole number from (\d+) to (\d+)", re.MULTILINE)
 _TEXT = re.compile(r"\[\[ ## (?:current|first)_text ## \]\]\n(.*?)\n\n\[\[ ## ", re.DOTALL)
 
 
@@ -83,10 +88,27 @@ def _probe(prompt: str, draw: random.Random) -> str:
 
 
 def _rewrite(prompt: str, draw: random.Random) -> str:
-    found = _TEXT.findall(prompt)
-    old = found[-1] if found else ""
+    if _ASKS_SETTINGS in prompt:
+        return _set(prompt, draw)
+    found, fenced = _TEXT.findall(prompt), _FENCED.search(prompt)
+    asked_in_fences = not found and fenced is not None
+    old = fenced[1] if asked_in_fences and fenced else found[-1] if found else ""
     added = _text(draw, (GROWTH - 1) * count_tokens(old))
+    if asked_in_fences:
+        return f"```\n{old}\n- {added}\n```"
     return f"[[ ## new_text ## ]]\n{old}\n- {added}\n\n[[ ## completed ## ]]"
+
+
+def _set(prompt: str, draw: random.Random) -> str:
+    """Causes of failures, and one setting at a value that it may have."""
+    values = {name: choices.split(", ") for name, choices in _CHOICES.findall(prompt)}
+    values |= {name: [low, high] for name, low, high in _RANGES.findall(prompt)}
+    name = draw.choice(sorted(values))
+    said, causes = {name: draw.choice(values[name])}, _text(draw, CAUSES)
+    return (
+        f"[[ ## root_causes ## ]]\n{causes}\n\n[[ ## new_settings ## ]]\n{json.dumps(said)}\n\n"
+        "[[ ## completed ## ]]"
+    )
 
 
 _SAY: Mapping[str, Callable[[str, random.Random], str]] = {

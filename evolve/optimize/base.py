@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from evolve.optimize.constraints import NO_LIMITS, Constraints
 from feedback.digest import Feedback
 from policies.errors import RejectedTextError
 from policies.policy import Policy
@@ -24,10 +25,11 @@ class Verdict:
         settings: The candidate's settings.
         operator: What proposed it.
         accepted: Whether it became a version.
-        stage: Where it was decided: ``text``, ``duplicate`` or ``budget`` (never scored);
-            ``screen`` (heard off-policy, and not chosen); ``failed`` (by its own fault),
-            ``minibatch``, ``level`` (past the minibatch, but none of the run's level was left),
-            ``gate``.
+        stage: Where it was decided: ``text``, ``duplicate``, ``limit`` (too large a memory) or
+            ``budget`` (never scored); ``screen`` (heard off-policy, and not chosen); ``failed`` (by
+            its own fault), ``tokens`` (per answer: over the limit, or within it where its incumbent
+            is not), ``minibatch``, ``level`` (past the minibatch, but none of the run's level was
+            left), ``gate``.
         reason: One sentence.
         minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
         tokens_per_answer: On the minibatch; None if it was not scored.
@@ -45,6 +47,26 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A candidate of this run that was scored, for later proposals to learn from.
+
+    Attributes:
+        policy: The candidate.
+        parent: What it was made from.
+        verdict: What became of it.
+        feedback: What it was made from, too.
+        changes: State to the number of wrong answers blamed on it, the candidate's less its
+            incumbent's, on minibatch users alone: what happens at the gate is not told.
+    """
+
+    policy: Policy
+    parent: Policy
+    verdict: Verdict
+    feedback: Feedback
+    changes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalContext:
     """What a proposer may look at.
 
@@ -54,6 +76,10 @@ class ProposalContext:
         feedback: What the parent's train rollouts say.
         last_verdict: What became of the previous candidate.
         seed: For this proposal; from run seed and proposal number.
+        spent: Share of what candidates may cost that is spent, in 0..1.
+        constraints: Limits that a candidate must keep.
+        tried: All candidates that were scored, in order.
+        strengths: Version to train user to its accuracy there in 0..1, as far as it is known.
     """
 
     parent: Policy
@@ -61,6 +87,10 @@ class ProposalContext:
     feedback: Feedback
     last_verdict: Verdict | None
     seed: int
+    spent: float = 0.0
+    constraints: Constraints = NO_LIMITS
+    tried: tuple[Tried, ...] = ()
+    strengths: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +102,15 @@ class Proposal:
         texts: Name of the text to its new content.
         settings: Name of the setting to its new value.
         merged: Id of the second parent, where two were merged.
+        architecture: Where it is another than the parent's: texts and settings then are changes to
+            what the parent becomes by that move.
     """
 
     operator: str
     texts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     merged: str | None = None
+    architecture: str | None = None
 
 
 class RejectedRewriteError(RejectedTextError):

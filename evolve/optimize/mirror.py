@@ -7,14 +7,15 @@ that are not there yet. A database that is down costs a run one line of warning.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from evolve.optimize.base import Proposal, ProposalContext, Proposer, Verdict
-from evolve.optimize.search import DIRECTIONS, Told, as_trial, gains_of, is_told
+from evolve.optimize.effects import Told
+from evolve.optimize.search import DIRECTIONS, as_trial, gains_of, is_told
 from policies.errors import ConfigError
-from policies.settings import Setting
+from policies.settings import SETTINGS
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -32,7 +33,6 @@ class Mirror:
         url: Of the database, as SQLAlchemy has it. Its password is never shown.
         name: Of the study: the run's.
         owner: What identifies the run, as another may have the same name.
-        settings: That the run searches.
         say: Tells the watcher a line.
 
     Raises:
@@ -44,14 +44,12 @@ class Mirror:
         url: str,
         name: str,
         owner: str,
-        settings: Sequence[Setting],
         say: Callable[[str], None],
     ) -> None:
         self._url = url
         self._shown, self._server = check_url(url)
         self._name = name
         self._owner = owner
-        self._settings = settings
         self._say = say
         self._storage: RDBStorage | None = None
         self._verdicts: list[Verdict] = []
@@ -82,9 +80,9 @@ class Mirror:
         if not is_told(verdict):
             return
         gain = gains_of(self._verdicts)[verdict.candidate]
-        trial = as_trial(
-            self._settings, Told(verdict.settings, gain, verdict.tokens_per_answer or 0.0)
-        )
+        settings = [setting for setting in SETTINGS if setting.name in verdict.settings]
+        told = Told(verdict.settings, gain, verdict.tokens_per_answer or 0.0)
+        trial = as_trial(settings, told)
         for key, value in (
             (_CANDIDATE, verdict.candidate),
             ("operator", verdict.operator),

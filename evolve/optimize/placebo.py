@@ -20,9 +20,8 @@ from evolve.optimize.base import (
     Verdict,
 )
 from evolve.seeding import derive
-from policies.errors import ConfigError, RejectedTextError
+from policies.errors import RejectedTextError
 from policies.languages import script
-from policies.placeholders import TEXTS
 from policies.text_rules import RewriteRules, check_rewrite
 from policies.words import words
 
@@ -62,11 +61,9 @@ class PlaceboProposer:
         """The inner proposal, its new types replaced.
 
         Raises:
-            ConfigError: The policy has no remembered types.
             RejectedRewriteError: The inner proposal, or the text of random words, breaks a rule.
             MnemotuneError: The model failed.
         """
-        check_architecture(context.parent.architecture)
         try:
             proposal = self._inner.propose(context)
         except RejectedRewriteError as error:
@@ -86,20 +83,6 @@ class PlaceboProposer:
     def observe(self, verdict: Verdict) -> None:
         """Pass it on."""
         self._inner.observe(verdict)
-
-
-def check_architecture(architecture: str) -> None:
-    """Check that a placebo can be given to an architecture, before a run starts.
-
-    Raises:
-        ConfigError: It has no remembered types.
-    """
-    if _LIST not in TEXTS[architecture]:
-        having = ", ".join(name for name, texts in TEXTS.items() if _LIST in texts)
-        raise ConfigError(
-            f"strategy placebo needs an architecture with the text {_LIST} ({having}), not"
-            f" {architecture}; choose such a policy, or strategy joint"
-        )
 
 
 def _renamed(proposal: Proposal) -> Proposal:

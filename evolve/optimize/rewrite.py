@@ -1,253 +1,284 @@
-"""The proposer of texts: a model rewrites one text of the parent from what failed."""
+"""The proposer of texts: a model changes the parent's texts, by one of several operators.
+
+- ``rewrite``: one text anew from all that failed, knowing the settings that change with it, if any;
+- ``merge``: takes over what another version has and the parent lacks;
+- ``repair``: mends an attempt that fell at the gate, told what it did worse on train users;
+- ``sharpen``: adds or sharpens one remembered type that failed;
+- ``simplify``: a text that has grown beyond the seed's, shorter.
+"""
 
 from __future__ import annotations
 
 import random
-import re
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from evolve.lm.base import LM
-from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError, Verdict
+from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError, Tried, Verdict
+from evolve.optimize.credit import UNSCORED, Credit, mass_of, operator_of, parts_of
+from evolve.optimize.rewrite_check import check_text, with_ends_of
+from evolve.optimize.rewrite_fields import (
+    PURPOSES,
+    changes_text,
+    common_fields,
+    examples,
+    sections,
+    settings_text,
+)
+from evolve.optimize.rewrite_merge import Partner, draw_partner, partners
 from evolve.seeding import derive
+from feedback.routing import GROUPS
 from policies.errors import RejectedTextError
-from policies.placeholders import names
 from policies.policy import Policy
-from policies.text_form import form_of
-from policies.text_rules import RewriteRules, check_rewrite
+from policies.settings import SettingValue
+from policies.text_rules import RewriteRules
 from policies.words import count_tokens
 
-MERGE_SHARE = 1 / 6  # of proposals, once two other versions exist
-_MOST_BYTES = 8000  # what policies.text_rules allows: 2,000 tokens, and twice the parent
-_MOST_GROWTH = 2
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+\S", re.MULTILINE)
-
-_PURPOSES = {
-    "memory_types": (
-        "the list of types of information that are written down about the user, one per bullet;"
-        " facts are kept under the words of a bullet, up to its colon if it has one, and what fits"
-        " no bullet is forgotten"
-    ),
-    "write_prompt": (
-        "the instructions by which new messages of a conversation are turned into notes on the user"
-    ),
-    "reply_prompt": (
-        "the instructions by which the assistant replies to the user's messages; what it asks the"
-        " user about, it may learn"
-    ),
-    "answer_prompt": (
-        "the instructions by which the assistant answers a question on the user's behalf, from what"
-        " it has in memory"
-    ),
+WEIGHTS: Mapping[str, float] = {
+    "rewrite": 1.0,
+    "merge": 0.2,
+    "repair": 0.25,
+    "sharpen": 0.1,
+    "simplify": 0.1,
 }
+"""Operator to how often it is drawn before anything is known of what it earns."""
+_FINER = WEIGHTS.keys() - {"rewrite"}  # where these find nothing, a whole rewrite still may
+GROWN = 1.25  # times the seed's text: from here on a text may be simplified
+SHORTER = 0.75  # of a text's length: what simplifying asks for
+WORST = 6  # failing types of which one is sharpened
 
 
 class RewriteProposer:
-    """Rewrites the text that most failures are blamed on, or merges it with another version's.
+    """Changes the texts that failures are blamed on.
 
-    Which text is drawn in proportion to the failures addressed to it, times how often a new text
-    alone, without new settings, got beyond the minibatch: (1 + passed) / (2 + scored). One whose
-    last rewrite was turned down unscored (a rule broken, or nothing new) is passed over until a
-    candidate is scored, as long as the policy has another text.
-
-    Beside the rules, a new text is rejected that is a list or an object of JSON, and a list of
-    types that has lost its bullets.
+    Which text is drawn by its credit, and so is the operator, among those that can be used. A text
+    whose last rewrite was turned down unscored (a rule broken, or nothing new) is passed over until
+    a candidate is scored, as long as the policy has another.
 
     Args:
         lm: The rewriter, through a dspy engine.
         rules: What rewrites must obey.
+
+    Attributes:
+        credit: What proposals have earned, of whatever kind.
     """
 
     def __init__(self, lm: LM, rules: RewriteRules) -> None:
+        self.credit = Credit()
         self._lm = lm
         self._rules = rules
         self._turned_down: set[tuple[str, str]] = set()  # (parent, text)
-        self._scored: Counter[str] = Counter()
-        self._passed: Counter[str] = Counter()
 
-    def propose(self, context: ProposalContext) -> Proposal:
-        """Rewrite or merge one text.
+    def propose(
+        self,
+        context: ProposalContext,
+        name: str | None = None,
+        settings: Mapping[str, SettingValue] | None = None,
+    ) -> Proposal:
+        """Change one text, or merge with another version.
+
+        Args:
+            context: As for every proposer.
+            name: The text to change; by default it is drawn by credit.
+            settings: That change together with the text, for the rewriter to know.
+
+        Returns:
+            A proposal with new text; with settings only if it is a merge or a repair, which have
+            their own.
 
         Raises:
             RejectedRewriteError: The new text breaks a rule or could not be read.
             MnemotuneError: The model failed.
         """
         draw = random.Random(derive(context.seed, "rewrite"))
-        merge = draw.random() < MERGE_SHARE
-        others = _others(context) if merge else []
-        if others:
-            name, other = others[draw.randrange(len(others))]
-            return self.merge(context, name, other)
-        return self._rewrite(context, self._choose(context, draw))
+        name = name or self._choose(context, draw)
+        found, fallen = partners(context), _fallen(context, name)
+        possible = {
+            "rewrite": lambda: self._rewrite(context, name, settings or {}),
+            "merge": lambda: self.merge(context, draw_partner(context, found, draw)),
+            "repair": lambda: self._repair(context, name, fallen[-1]),
+            "sharpen": lambda: self._sharpen(context, name, draw),
+            "simplify": lambda: self._simplify(context, name),
+        }
+        usable = {
+            "rewrite": True,
+            "merge": bool(found),
+            "repair": bool(fallen),
+            "sharpen": bool(_failing(context, name)),
+            "simplify": _has_grown(context, name),
+        }
+        names = [operator for operator in possible if usable[operator]]
+        weights = [WEIGHTS[o] * self.credit.operator(o).worth for o in names]
+        return possible[draw.choices(names, weights)[0]]()
 
     def observe(self, verdict: Verdict) -> None:
-        """Remember which rewrites came to nothing, and which texts are worth rewriting."""
+        """Remember which rewrites came to nothing, and what has paid."""
+        self.credit.observe(verdict)
         name = text_of(verdict.operator)
-        if verdict.stage not in {"text", "duplicate", "budget"}:
+        if verdict.stage not in UNSCORED:
             self._turned_down.clear()
-            if name is not None and "+" not in verdict.operator:
-                self._scored[name] += 1
-                self._passed[name] += verdict.stage in {"level", "gate"}
-        elif name is not None:
+        elif name is not None and not _FINER & set(operator_of(verdict.operator).split("+")):
             self._turned_down.add((verdict.incumbent, name))
 
-    def merge(self, context: ProposalContext, name: str, other: Policy) -> Proposal:
-        """Merge the parent's text with another version's.
+    def open_texts(self, parent: Policy) -> tuple[str, ...]:
+        """The parent's texts, without those that are passed over."""
+        texts = tuple(n for n in parent.texts if (parent.id, n) not in self._turned_down)
+        return texts or tuple(parent.texts)
+
+    def merge(self, context: ProposalContext, partner: Partner) -> Proposal:
+        """Merge the parent with another version.
+
+        What only the other has changed is taken over as it is, if the rules allow it; the rewriter
+        merges the texts that both have changed.
 
         Raises:
             RejectedRewriteError: As in ``propose``.
             MnemotuneError: The model failed.
         """
+        parent, other = context.parent, partner.policy
+        groups = [g for g, members in GROUPS.items() if partner.settings.keys() & set(members)]
+        operator = "merge:" + ",".join([*partner.taken, *partner.mixed, *groups])
+        made = Proposal(operator, {}, partner.settings, other.id)
+        mixed = list(partner.mixed)
+        for name, text in partner.taken.items():
+            try:
+                check_text(name, parent.texts[name], text, self._rules)
+            except RejectedTextError:  # such as one that has grown over many versions
+                mixed.append(name)
+            else:
+                made = replace(made, texts={**made.texts, name: text})
+        for name in mixed:
+            made = self._mixed(context, made, name, other)
+        return made
+
+    def _mixed(
+        self, context: ProposalContext, made: Proposal, name: str, other: Policy
+    ) -> Proposal:
         from evolve.optimize.rewrite_program import Merger
 
+        fields = {
+            "first_text": context.parent.texts[name],
+            "second_text": other.texts[name],
+            **common_fields(context, name),
+        }
+        return self._asked(context, made, name, lambda: Merger()(**fields).new_text)
+
+    def _rewrite(
+        self, context: ProposalContext, name: str, settings: Mapping[str, SettingValue]
+    ) -> Proposal:
+        from evolve.optimize.rewrite_program import JointRewriter, Rewriter
+
+        fields = {"current_text": context.parent.texts[name], **common_fields(context, name)}
+        shown = examples(context, name)
+
         def program() -> str | None:
-            first, second = (policy.texts[name] for policy in (context.parent, other))
-            text: str | None = Merger()(
-                first_text=first, second_text=second, **_common_fields(context, name)
-            ).new_text
-            return text
+            if not settings:
+                alone: str | None = Rewriter(shown)(**fields).new_text
+                return alone
+            held = settings_text(context.parent, settings)
+            joint: str | None = JointRewriter(shown)(settings=held, **fields).new_text
+            return joint
 
-        return replace(self._checked(context, f"merge:{name}", program), merged=other.id)
+        return self._asked(context, Proposal(f"rewrite:{name}"), name, program)
 
-    def _rewrite(self, context: ProposalContext, name: str) -> Proposal:
-        from evolve.optimize.rewrite_program import Rewriter
+    def _sharpen(self, context: ProposalContext, name: str, draw: random.Random) -> Proposal:
+        from evolve.optimize.rewrite_program import Sharpener
 
-        def program() -> str | None:
-            text: str | None = Rewriter()(
-                current_text=context.parent.texts[name], **_common_fields(context, name)
-            ).new_text
-            return text
+        failing = _failing(context, name)
+        target = draw.choice(list(failing)[:WORST])
+        fields = {
+            **common_fields(context, name),
+            "current_text": context.parent.texts[name],
+            "failing_type": target,
+            "feedback": failing[target],
+        }
+        made = Proposal(f"sharpen:{name}")
+        return self._asked(context, made, name, lambda: Sharpener()(**fields).new_text)
 
-        return self._checked(context, f"rewrite:{name}", program)
+    def _simplify(self, context: ProposalContext, name: str) -> Proposal:
+        from evolve.optimize.rewrite_program import Simplifier
+
+        old = context.parent.texts[name]
+        common = common_fields(context, name, int(SHORTER * len(old.encode())))
+        fields = {"current_text": old, "still_failing": common.pop("feedback"), **common}
+        made = Proposal(f"simplify:{name}")
+        return self._asked(context, made, name, lambda: Simplifier()(**fields).new_text)
+
+    def _repair(self, context: ProposalContext, name: str, fallen: Tried) -> Proposal:
+        """What fell, mended, with the settings that it had."""
+        from evolve.optimize.rewrite_program import Repairer
+
+        parent, attempt = context.parent, fallen.policy
+        changes = f"{changes_text(fallen.changes)}\nIt was not kept: {fallen.verdict.reason}."
+        fields = {
+            **common_fields(context, name),
+            "current_text": parent.texts[name],
+            "attempt": attempt.texts[name],
+            "changes": changes,
+        }
+        steps = fallen.verdict.operator.removeprefix("placebo:").split("+")[1:]
+        operator = "+".join((f"repair:{name}", *steps))
+        settings = {k: v for k, v in attempt.settings.items() if v != parent.settings[k]}
+        made = Proposal(operator, {}, settings, attempt.id)
+        return self._asked(context, made, name, lambda: Repairer()(**fields).new_text)
 
     def _choose(self, context: ProposalContext, draw: random.Random) -> str:
-        parent = context.parent
-        texts = [n for n in parent.texts if (parent.id, n) not in self._turned_down]
-        texts = texts or list(parent.texts)
-        mass = [context.feedback.mass.get(name, 0.0) for name in texts]
-        if not any(mass):
-            mass = [1.0] * len(texts)
-        hope = [(1 + self._passed[name]) / (2 + self._scored[name]) for name in texts]
-        return draw.choices(texts, [m * h for m, h in zip(mass, hope, strict=True)])[0]
+        mass = mass_of(context.parent, context.feedback)
+        shares = self.credit.shares({name: mass[name] for name in self.open_texts(context.parent)})
+        return draw.choices(list(shares), list(shares.values()))[0]
 
-    def _checked(
-        self, context: ProposalContext, operator: str, program: Callable[[], str | None]
+    def _asked(
+        self,
+        context: ProposalContext,
+        made: Proposal,
+        name: str,
+        program: Callable[[], str | None],
     ) -> Proposal:
-        """Run a program and check the text that it gives."""
+        """The proposal with one more text, which a program gives and the rules allow."""
         from evolve.lm.dspy_lm import ask
 
-        name = operator.partition(":")[2]
         old = context.parent.texts[name]
         new = None
         try:
-            new = _with_ends_of(old, ask(self._lm, derive(context.seed, operator), program))
-            _check_is_text(new)
-            check_rewrite(old, new, self._rules)
-            _check_bullets(name, old, new or "")
+            seed = derive(context.seed, f"{operator_of(made.operator).partition('+')[0]}:{name}")
+            new = with_ends_of(old, ask(self._lm, seed, program))
+            shorter = made.operator.startswith("simplify")
+            check_text(name, old, new, self._rules, shorter=shorter)
         except RejectedTextError as error:
-            texts = {} if new is None else {name: new}
-            raise RejectedRewriteError(str(error), Proposal(operator, texts)) from error
-        assert new is not None  # check_rewrite has said so
-        return Proposal(operator, {name: new})
+            texts = made.texts if new is None else {**made.texts, name: new}
+            raise RejectedRewriteError(str(error), replace(made, texts=texts)) from error
+        assert new is not None  # check_text has said so
+        return replace(made, texts={**made.texts, name: new})
 
 
 def text_of(operator: str) -> str | None:
-    """The text that an operator such as ``rewrite:memory_types+search`` changed, if any."""
-    name = operator.partition("+")[0].rpartition(":")[2]
-    return name if name in _PURPOSES else None
+    """The first text that an operator such as ``rewrite:memory_types+search`` changed, if any."""
+    return next((part for part in parts_of(operator) if part in PURPOSES), None)
 
 
-def _others(context: ProposalContext) -> list[tuple[str, Policy]]:
-    """(text, version) that the parent could take lines from; none with fewer than two versions.
-
-    A text that an ancestor of the parent had offers nothing but what was already left behind.
-    """
-    parent = context.parent
-    others = [
-        v for v in context.versions if v.id != parent.id and v.texts.keys() == parent.texts.keys()
-    ]
-    if len(others) < 2:
-        return []
-    left = {(name, text) for v in _ancestry(context) for name, text in v.texts.items()}
-    return [
-        (name, other)
-        for other in others
-        for name, text in other.texts.items()
-        if (name, text) not in left and _lines(text) - _lines(parent.texts[name])
-    ]
+def _failing(context: ProposalContext, name: str) -> dict[str, str]:
+    """Failing type to how it failed, where one type of a list can be mended."""
+    return sections(context.feedback.texts.get(name, "")) if name == "memory_types" else {}
 
 
-def _ancestry(context: ProposalContext) -> list[Policy]:
-    """The parent and its ancestors among the versions."""
-    known = {version.id: version for version in context.versions}
-    found = {context.parent.id: context.parent}
-    waiting = [context.parent]
-    while waiting:
-        for one in waiting.pop().lineage.parents:
-            if one in known and one not in found:
-                found[one] = known[one]
-                waiting.append(known[one])
-    return list(found.values())
-
-
-def _lines(text: str) -> set[str]:
-    return {line.strip() for line in text.split("\n")}
-
-
-def _common_fields(context: ProposalContext, name: str) -> dict[str, str]:
-    """The input fields that rewriting and merging share."""
-    feedback = context.feedback.texts.get(name, "").strip() or "No failure was blamed on this text."
-    last = context.last_verdict
-    if (
-        last
-        and not last.accepted
-        and (last.incumbent, text_of(last.operator)) == (context.parent.id, name)
-    ):
-        feedback += f"\n\nThe last attempt at this text was not kept: {last.reason}"
-    return {
-        "purpose": f"{name}: {_PURPOSES[name]}",
-        "rules": _rules(context.parent.texts[name]),
-        "feedback": feedback,
-    }
-
-
-def _rules(text: str) -> str:
-    """What a rewrite of a text must obey, in words."""
-    kept = ", ".join(f"{{{{{name}}}}}" for name in names(text))
-    room = min(_MOST_BYTES, 4 * _MOST_GROWTH * count_tokens(text))
-    return "\n".join(
-        (
-            f"- Keep each of the placeholders {kept}, and add no others."
-            if kept
-            else "- Use no placeholders in double braces.",
-            *(["- Keep asking for a JSON object, and showing one."] if form_of(text) else []),
-            f"- At most {room} characters, a Chinese or Japanese one counted as three.",
-            "- Write in the language of the current text.",
-            "- Name types of information, never the value that some user has.",
-            "- Do not copy phrases from users' messages, questions or answers.",
-            "- No fences, no quotes around the text, no remarks on it.",
-        )
+def _has_grown(context: ProposalContext, name: str) -> bool:
+    seed = context.versions[0].texts.get(name)
+    return seed is not None and count_tokens(context.parent.texts[name]) > GROWN * count_tokens(
+        seed
     )
 
 
-def _with_ends_of(old: str, new: str | None) -> str | None:
-    """White space at the ends as in the old text: a reply's format does not carry it."""
-    if new is None or not new.strip():
-        return new
-    start = old[: len(old) - len(old.lstrip())]
-    return start + new.strip() + old[len(old.rstrip()) :]
-
-
-def _check_is_text(new: str | None) -> None:
-    """Refuse data structures, which a JSON reply may hold where text was asked for."""
-    bare = (new or "").strip()
-    as_object = bare.startswith("{") and not bare.startswith("{{") and bare.endswith("}")
-    if as_object or (bare.startswith("[") and bare.endswith("]")):
-        raise RejectedTextError("the rewrite is a list or an object, not text")
-
-
-def _check_bullets(name: str, old: str, new: str) -> None:
-    """Refuse a list of types without the bullets that facts are kept under."""
-    if name == "memory_types" and _BULLET.search(old) and not _BULLET.search(new):
-        raise RejectedTextError("the rewrite has no bullets, which facts are kept under")
+def _fallen(context: ProposalContext, name: str) -> list[Tried]:
+    """The parent's candidates with a new text of this name that fell at the gate, not repaired."""
+    mine = [tried for tried in context.tried if tried.parent.id == context.parent.id]
+    repaired = {one for tried in mine for one in tried.policy.lineage.parents[1:]}
+    return [
+        tried
+        for tried in mine
+        if tried.verdict.stage == "gate"
+        and not tried.verdict.accepted
+        and tried.policy.id not in repaired
+        and tried.policy.architecture == context.parent.architecture
+        and name in parts_of(tried.verdict.operator)
+        and tried.policy.texts[name] != context.parent.texts[name]
+    ]

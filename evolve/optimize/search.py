@@ -7,13 +7,14 @@ stored and nothing can disagree with the journal.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from evolve.optimize.base import Proposal, ProposalContext, Verdict
+from evolve.optimize.effects import Told, known_settings, tokens_of, told_of
 from evolve.seeding import derive
-from policies.settings import Setting, SettingValue, applicable
+from policies.settings import Setting, SettingValue
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -26,22 +27,8 @@ MOST_DRAWS = 50  # suggestions before it is found that there is nothing new
 _SIZES_FROM = 100  # smallest value of a setting that is searched by ratio: numbers of tokens
 DIRECTIONS: tuple[Literal["maximize"], Literal["minimize"]] = ("maximize", "minimize")
 """Of the difference in accuracy, and of the tokens per answer."""
+_SEARCHED = re.compile(r"\bsearch(?::\w+)?$")  # an operator, alone or after another
 _ON = ".on"  # of an optional integer: whether it is set at all
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of some settings.
-
-    Attributes:
-        settings: All that apply.
-        difference: In accuracy to the present parent.
-        tokens: Per answer.
-    """
-
-    settings: Mapping[str, SettingValue]
-    difference: float
-    tokens: float
 
 
 class SearchProposer:
@@ -49,53 +36,42 @@ class SearchProposer:
 
     Two objectives: the paired difference on the minibatch (more is better) and the tokens per
     answer (fewer are better). Settings below the parent's accuracy count as infeasible, so that
-    cheap but forgetful ones do not draw the search. A difference to an earlier parent is added to
-    that parent's own, so that every observation counts after a new version.
+    cheap but forgetful ones do not draw the search, and so do those over the limit of tokens per
+    answer, where there is one; sizes of memory over its limit are not drawn at all.
+
+    It begins with what all candidates of the run say of settings, whatever text they were tried
+    with (``evolve.optimize.effects``). What was tried with the parent's text is not proposed again.
     """
 
-    def __init__(self) -> None:
-        self._verdicts: list[Verdict] = []
+    def propose(self, context: ProposalContext, among: Collection[str] = ()) -> Proposal:
+        """Suggest settings not yet tried; an empty proposal where none are found.
 
-    def propose(self, context: ProposalContext) -> Proposal:
-        """Suggest settings not yet tried; an empty proposal where none are found."""
-        settings = applicable(context.parent.architecture)
+        Args:
+            context: As for every proposer.
+            among: Settings of which one at least is drawn anew; by default any.
+        """
+        settings = context.constraints.settings_of(context.parent.architecture)
         if not settings:
             return Proposal("search")
-        told = self._told(context, settings)
-        known = [dict(one.settings) for one in told]
-        study = _study(settings, told, derive(context.seed, "tpe"))
+        known = known_settings(context)
+        study = _study(context)
         draw = random.Random(derive(context.seed, "settings"))
         own = dict(context.parent.settings)
+        first = [setting for setting in settings if setting.name in among] or settings
+        # Two settings may not be enough to get below a limit.
+        over = context.constraints.too_dear(tokens_of(context)) is not None
+        most = len(settings) if over else MOST_CHANGED
         for _ in range(MOST_DRAWS):
-            free = draw.sample(settings, draw.randint(1, min(MOST_CHANGED, len(settings))))
-            changed = _suggest(study, free)
+            free = [draw.choice(first)]
+            rest = [setting for setting in settings if setting not in free]
+            free += draw.sample(rest, draw.randint(0, min(most - 1, len(rest))))
+            changed = suggest(study, free)
             if {**own, **changed} not in known and not changed.items() & own.items():
                 return Proposal("search", settings=changed)
         return Proposal("search")
 
     def observe(self, verdict: Verdict) -> None:
-        """Remember what a candidate gained."""
-        self._verdicts.append(verdict)
-
-    def _told(self, context: ProposalContext, settings: Sequence[Setting]) -> list[Told]:
-        """The parent's own settings, then those of all scored candidates that searched."""
-        gains = gains_of(self._verdicts)
-        searched = [v for v in self._verdicts if is_told(v) and _fits(v.settings, settings)]
-        parent = context.parent
-        base = gains.get(parent.id, 0.0)
-        own = Told(parent.settings, 0.0, self._tokens_of(context))
-        return [own] + [
-            Told(v.settings, gains[v.candidate] - base, v.tokens_per_answer or 0.0)
-            for v in searched
-            if v.candidate != parent.id
-        ]
-
-    def _tokens_of(self, context: ProposalContext) -> float:
-        """Tokens per answer of the parent."""
-        for verdict in self._verdicts:
-            if verdict.candidate == context.parent.id and verdict.tokens_per_answer is not None:
-                return verdict.tokens_per_answer
-        return context.feedback.numbers.get("tokens_per_answer", 0.0)
+        """Nothing to remember: contexts hold all that was tried."""
 
 
 def gains_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
@@ -110,38 +86,50 @@ def gains_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
 
 def is_told(verdict: Verdict) -> bool:
     """Whether a candidate says something of settings: it was scored, and it searched."""
-    return _scored(verdict) and verdict.operator.endswith("search")
+    return _scored(verdict) and bool(_SEARCHED.search(verdict.operator))
 
 
 def _scored(verdict: Verdict) -> bool:
     return verdict.minibatch_difference is not None and verdict.tokens_per_answer is not None
 
 
-def _fits(found: Mapping[str, SettingValue], settings: Sequence[Setting]) -> bool:
+def fits(found: Mapping[str, SettingValue], settings: Sequence[Setting]) -> bool:
     """Whether settings are those of this architecture."""
     return found.keys() == {s.name for s in settings} and all(
         s.accepts(found[s.name]) for s in settings
     )
 
 
-def _study(settings: Sequence[Setting], told: Sequence[Told], seed: int) -> Study:
-    """A study in memory that was told everything."""
+def _study(context: ProposalContext) -> Study:
+    """A study in memory that was told everything, of other architectures what they share."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        directions=DIRECTIONS,
-        sampler=optuna.samplers.TPESampler(n_startup_trials=STARTUP_TRIALS, seed=seed % 2**32),
+    # Each setting is sampled from the trials that have it, so that architectures may differ.
+    sampler = optuna.samplers.TPESampler(
+        n_startup_trials=STARTUP_TRIALS, seed=derive(context.seed, "tpe") % 2**32
     )
-    for one in told:
-        study.add_trial(as_trial(settings, one))
+    study = optuna.create_study(directions=DIRECTIONS, sampler=sampler)
+    for architecture, one in told_of(context):
+        settings = context.constraints.settings_of(architecture)
+        if fits(one.settings, settings):
+            study.add_trial(as_trial(settings, one, context.constraints.answer_tokens))
     return study
 
 
-def as_trial(settings: Sequence[Setting], told: Told) -> FrozenTrial:
-    """What is known of some settings, as Optuna has it."""
+def as_trial(settings: Sequence[Setting], told: Told, limit: int | None = None) -> FrozenTrial:
+    """What is known of some settings, as Optuna has it.
+
+    Args:
+        settings: That apply.
+        told: What is known of them.
+        limit: Of tokens per answer, or None.
+    """
     from optuna.trial import create_trial
 
+    constraints = {"no worse than the parent": -told.difference}
+    if limit is not None:  # as a share of it, so that it weighs about as much as the other
+        constraints["tokens per answer"] = told.tokens / limit - 1
     return create_trial(
         params={
             name: value
@@ -150,7 +138,7 @@ def as_trial(settings: Sequence[Setting], told: Told) -> FrozenTrial:
         },
         distributions={name: d for s in settings for name, d in _distributions(s).items()},
         values=[told.difference, told.tokens],
-        constraints={"no worse than the parent": -told.difference},
+        constraints=constraints,
     )
 
 
@@ -176,7 +164,7 @@ def _as_params(setting: Setting, value: SettingValue) -> dict[str, Any]:
     return {setting.name + _ON: value is not None, setting.name: number}
 
 
-def _suggest(study: Study, settings: Sequence[Setting]) -> dict[str, SettingValue]:
+def suggest(study: Study, settings: Sequence[Setting]) -> dict[str, SettingValue]:
     """New values of some settings, exactly as a policy takes them."""
     import optuna
 

@@ -57,6 +57,23 @@ def test_the_offline_model_resembles_the_published_table(tmp_path: Path) -> None
         assert f"**Comprehension of the sample, variant {variant}: 0." in page
 
 
+def test_configurations_are_ranked_both_ways(tmp_path: Path) -> None:
+    page = quick("off_policy", tmp_path / "page.md")
+    assert "- holds: Asking: a policy's own conversations, replayed to it, give its own" in page
+    assert "| awe, top_k 50 |" in page
+
+
+def test_strategies_are_compared(tmp_path: Path) -> None:
+    page = quick("compare", tmp_path / "page.md", "--cache", str(tmp_path / "cache"))
+    assert "| joint | 1 |" in page
+    assert "- holds: no run spends more than its budget" in page
+
+
+def test_parts_are_left_out(tmp_path: Path) -> None:
+    page = quick("ablation", tmp_path / "page.md", "--cache", str(tmp_path / "cache"))
+    assert "| without routing | 1 |" in page
+
+
 def test_the_sample_run_keeps_its_limits(tmp_path: Path) -> None:
     page = quick("run_sample", tmp_path / "page.md")
     assert "- holds: nothing touches the network: 0 attempts" in page

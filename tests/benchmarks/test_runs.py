@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import runs
 from benchmarks.gains import Series, claims_of, summary_table
-from benchmarks.runs import Results, RunResult, RunSpec, run_all, run_table, sources_digest
+from benchmarks.runs import RunResult, RunSpec, known_results, run_all, run_table
 
 SPECS = [RunSpec("sample-a-1000-72", "awe", "joint", seed, 300, "users") for seed in range(3)]
 RESULT = RunResult(
@@ -34,21 +34,6 @@ RESULT = RunResult(
 )
 
 
-def test_results_survive_and_a_torn_line_is_run_again(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    for spec in SPECS:
-        results.add(spec, RESULT)
-    (file,) = tmp_path.glob("*.jsonl")
-    file.write_bytes(file.read_bytes()[:-20])
-    again = Results(tmp_path)
-    assert [spec in again for spec in SPECS] == [True, True, False]
-    assert again[SPECS[0]] == RESULT
-    again.add(SPECS[2], RESULT)
-    assert SPECS[2] in Results(tmp_path)
-    assert SPECS[0] not in Results(tmp_path, fresh=True)
-    assert (tmp_path / ".gitignore").read_text() == "*\n"
-
-
 def test_only_what_is_not_known_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,25 +44,13 @@ def test_only_what_is_not_known_is_run(
         return RESULT
 
     monkeypatch.setattr(runs, "execute", execute)
-    results = Results(tmp_path)
+    results = known_results(tmp_path)
     results.add(SPECS[1], RESULT)
     run_all(SPECS, lambda _: tmp_path / "env.json", 1, results)
     assert ran == [SPECS[0], SPECS[2]]
     out = capsys.readouterr().out
     assert out.startswith("1 of 3 runs are known already\n1/2 sample-a-1000-72 awe joint seed 0:")
     assert "gain 0.100, 2 of 20 accepted, 17 s" in out
-
-
-def test_other_sources_are_other_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = set()
-    monkeypatch.setattr(runs, "ROOT", tmp_path)
-    monkeypatch.setattr(runs, "__file__", str(tmp_path / "runs.py"))
-    for name, text in (("a.py", "1"), ("a.py", "2"), ("b.py", "2"), ("b.yaml", "2"), ("b.md", "2")):
-        path = tmp_path / "evolve" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        digests.add(sources_digest())
-    assert len(digests) == 4
 
 
 def draws(gains: list[float | None], unwritten: float = 0.4) -> tuple[RunResult, ...]:

@@ -214,6 +214,7 @@ class ScriptedWorkers:
     Attributes:
         right: Policy id to (user, period, question) to whether it answers right; others never do.
         failures: (policy id, user id) to kind and reason of a failed rollout.
+        tokens: Policy id to the prompt tokens of a rollout of it; 10 for others.
         ran: Names of all tasks that were run.
         lives: Tasks after which the next one is killed; None for no kill.
     """
@@ -221,6 +222,7 @@ class ScriptedWorkers:
     def __init__(self) -> None:
         self.right: dict[str, Callable[[str, int, int], bool]] = {}
         self.failures: dict[tuple[str, str], tuple[str, str]] = {}
+        self.tokens: dict[str, int] = {}
         self.ran: list[str] = []
         self.lives: int | None = None
 
@@ -254,7 +256,7 @@ class ScriptedWorkers:
             self._answer(task, period, question)
             for period, question in itertools.product(periods, range(len(user.questions)))
         )
-        usage = (("answer", Usage(len(answers), 10, 1)),)
+        usage = (("answer", Usage(len(answers), self.tokens.get(task.policy.id, 10), 1)),)
         shown = () if kind else answers
         return Rollout(*key, (), (), (), shown, usage, failure=reason, failure_kind=kind)
 

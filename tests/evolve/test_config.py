@@ -27,6 +27,11 @@ def test_only_the_budget_must_be_given():
         "seed": 0,
         "first_rounds": 1,
         "later_rounds": 2,
+        "architecture": "same",
+        "max_memory_tokens": None,
+        "max_answer_tokens": None,
+        "scope": "global",
+        "feedback": "complete",
     }
     with pytest.raises(ConfigError, match="--budget is missing; try --budget 300"):
         merge_options(None, {"seed": 1})
@@ -48,7 +53,18 @@ def test_given_options_stand_over_those_of_the_run():
         ({"budget": 60, "first_rounds": 0}, "--first-rounds must be at least 1, but is 0"),
         ({"budget": 60, "first_rounds": 51}, "--first-rounds must be at most 50, but is 51"),
         ({"budget": 60, "later_rounds": 0}, "--later-rounds must be at least 1, but is 0"),
-        ({"budget": 60, "strategy": "x"}, "--strategy must be one of joint, placebo, but is 'x'"),
+        ({"budget": 60, "architecture": "rag"}, "--architecture must be one of same, any, but is"),
+        (
+            {"budget": 60, "architecture": "any", "strategy": "placebo"},
+            "strategy is placebo; leave",
+        ),
+        ({"budget": 60, "architecture": "any", "strategy": "gepa"}, "--strategy is gepa; leave it"),
+        ({"budget": 60, "max_memory_tokens": 199}, "--max-memory-tokens must be at least 200, but"),
+        ({"budget": 60, "max_answer_tokens": 0}, "--max-answer-tokens must be at least 1, but is"),
+        (
+            {"budget": 60, "strategy": "x"},
+            "--strategy must be one of joint, placebo, .*, but is 'x'",
+        ),
         ({"budget": 60, "holdout": "x"}, "--holdout must be one of auto, users, periods, but"),
         ({"budget": 60, "model": "x"}, "--model must be offline or a LiteLLM name such as"),
         ({"budget": 60, "user_model": "a b/c"}, "--user-model must be offline or .* is 'a b/c'"),

@@ -18,6 +18,7 @@ NOW = Standing(
     stages=(0.5, 0.1, 0.05),
     versions=2,
     candidates=4,
+    policy="5b1f0c2a9d3e",
 )
 TABLE = Table("Numbers", ("name", "value"), (("one", "1"),))
 

@@ -13,6 +13,7 @@ from evolve.lm.meter import Meter
 from evolve.lm.offline import OfflineLM
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Proposal, RejectedRewriteError
+from evolve.optimize.constraints import NO_LIMITS, Constraints
 from evolve.plan import Plan
 from evolve.proposals import Proposals
 from policies.errors import AllFailedError
@@ -56,21 +57,17 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
     """Evolves the seed by scripted proposals; the last one is repeated."""
 
     def make(
-        *script,
-        budget=1000,
-        candidates=10,
-        good=None,
-        lives=None,
-        fails=None,
-        users=24,
-        thrift=SPENDTHRIFT,
-    ):
+        *script, budget=1000, candidates=10, good=None, lives=None, fails=None, users=24,
+        limits=NO_LIMITS, thrift=SPENDTHRIFT,
+    ):  # fmt: skip
         workers = scripted_workers()
+        workers.tokens = {SEED.id: 31 * 32}
         workers.lives = lives
         workers.right = {SEED.id: good_to(2)}
         for value in range(1, 31):
             policy = SEED.derive(settings={"top_k": value})
-            workers.right[policy.id] = good_to((good or {}).get(value, 2))
+            share = (good or {}).get(value, 2)
+            workers.right[policy.id] = share if callable(share) else good_to(share)
         workers.failures = fails or {}
         field = split_by_users(people(users, periods=4, questions=8), 0)
         contexts = []
@@ -100,7 +97,8 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             "digest",
             thrift,
         )
-        return Run(Evolution(setup, Archive((Version(SEED, {}),))), workers, contexts)
+        archive = Archive((Version(SEED, {}),), constraints=limits)
+        return Run(Evolution(setup, archive), workers, contexts)
 
     return make
 
@@ -137,6 +135,45 @@ def test_equal_to_one_already_judged_costs_nothing(run):
     assert one.stages[:4] == ["minibatch", "duplicate", "duplicate", "duplicate"]
     assert one.evolution.verdicts[1].reason == "equal to a policy proposed already"
     assert len(one.workers.ran) == 2 * 8
+
+
+def test_too_large_a_memory_costs_nothing(run):
+    large = Proposal("search", settings={"top_k": 11, "max_memory_tokens": 3000})
+    one = run(large, setting(12), limits=Constraints(memory_tokens=2000))
+    assert one.stages[:2] == ["limit", "minibatch"]
+    assert one.evolution.verdicts[0].reason.startswith("max_memory_tokens 3000 is over the limit")
+    assert one.contexts[0].constraints == Constraints(memory_tokens=2000)
+
+
+def test_a_candidate_may_move_to_another_architecture(run):
+    move = Proposal("move:rag", settings={"top_k": 7}, architecture="rag")
+    one = run(move, setting(12), setting(13), candidates=1, good={12: 8})
+    (path,) = (one.evolution._setup.folder.path / "candidates").glob("gen-001.0-*.yaml")
+    policy = read_policy(path)
+    assert (policy.architecture, policy.name) == ("rag", "rag-gen-001.0")
+    assert policy.settings["top_k"] == 7
+    assert policy.lineage.parents == (SEED.id,)
+    assert one.accepted == [10, 12]
+
+
+def test_where_the_seed_is_over_a_limit_the_first_that_keeps_it_is_the_parent(run):
+    one = run(
+        setting(11), setting(12), setting(13), good={11: 1, 12: 4}, candidates=1,
+        limits=Constraints(answer_tokens=1),
+    )  # fmt: skip
+    first, second = one.evolution.verdicts[:2]
+    assert (first.stage, first.accepted) == ("tokens", True)
+    assert (second.stage, second.accepted, second.incumbent) == ("gate", True, first.candidate)
+    assert one.evolution.archive.best().policy.settings["top_k"] == 12
+
+
+def test_what_the_gate_did_not_accept_is_kept_for_the_front(run, people):
+    train = {user.id for user in split_by_users(people(24, periods=4, questions=8), 0).train}
+    better = {11: lambda user, period, question: question < (4 if user in train else 2)}
+    one = run(setting(11), candidates=1, good=better)
+    (seen,) = one.evolution.archive.passed_over
+    assert (seen.policy.settings["top_k"], seen.incumbent, seen.difference) == (11, SEED.id, 0.0)
+    assert seen.tokens == 11 / 32
 
 
 def test_one_that_is_equal_to_its_neighbour_is_told_after_it(run, capsys):
@@ -276,7 +313,7 @@ def test_a_screened_generation_sends_the_most_promising_and_one_more_on_policy(r
     assert one.evolution.screen.heard == 4
     assert one.evolution.screen.seen_both_ways == 2
     heard = [name for name in one.workers.ran if name.endswith(f":{SEED.id}")]
-    assert len(heard) == 4 * 8
+    assert len(heard) == 4 * 3
     screened = [v for v in one.evolution.verdicts if v.stage == "screen"]
     assert screened[0].reason == "+0.0000 off-policy, and others promised more"
 

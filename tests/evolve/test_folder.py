@@ -49,9 +49,12 @@ def test_accepted_and_best_policies(tmp_path):
     folder = RunFolder(tmp_path / "run", "run")
     folder.write_version(Version(CANDIDATE, {"u1": 1.0, "u2": 0.25}))
     folder.write_best(CANDIDATE, {"split": "test"})
-    accepted = read_policy(tmp_path / "run" / "policies" / f"gen-003-{CANDIDATE.short_id}.yaml")
+    accepted_name = f"gen-003-{CANDIDATE.short_id}.yaml"
+    accepted = read_policy(tmp_path / "run" / "policies" / accepted_name)
     assert accepted.scores == {"split": "gate", "clusters": 2, "accuracy": 0.625}
     assert read_policy(tmp_path / "run" / "best.yaml").scores == {"split": "test"}
+    folder.write_version(Version(CANDIDATE, {}))  # installed without a test
+    assert read_policy(tmp_path / "run" / "policies" / accepted_name).scores == {}
     assert folder.name == "run"
 
 

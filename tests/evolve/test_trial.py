@@ -6,6 +6,7 @@ from evolve.evaluate import Job
 from evolve.field import split_by_periods, split_by_users
 from evolve.gym.rollout import World
 from evolve.lm.offline import OfflineLM
+from evolve.optimize.constraints import Constraints
 from evolve.optimize.gate import candidate_level
 from evolve.plan import Plan, make_plan
 from evolve.trial import Trials
@@ -34,17 +35,18 @@ def trial(people, scripted_workers, evaluator_on):
             self.workers.right = {PARENT.id: half, CANDIDATE.id: always}
             self.field = split_by_users(people(24), 0)
             self.budget, self.candidates = 1000, 2
+            self.constraints = Constraints()
 
-        def judge(self, candidate=CANDIDATE):
+        def judge(self, candidate=CANDIDATE, entering=False):
             self.evaluator = evaluator_on(self.workers, self.budget)
             plan = Plan(self.budget, 0, (), self.candidates, 0)
-            self.trials = Trials(self.evaluator, self.field, plan)
-            return self.again(candidate)
+            self.trials = Trials(self.evaluator, self.field, plan, self.constraints)
+            return self.again(candidate, entering)
 
-        def again(self, candidate):
+        def again(self, candidate, entering=False):
             block, span = self.field.minibatch(0), self.field.span
             self.evaluator.score([Job(p, u, span(u)) for p in (PARENT, candidate) for u in block])
-            return self.trials.judge(candidate, PARENT, block)
+            return self.trials.judge(candidate, PARENT, block, entering=entering)
 
     return Trial()
 
@@ -71,6 +73,24 @@ def test_one_that_is_no_better_on_the_minibatch_never_reaches_the_gate(trial):
     assert (judged.candidate, judged.incumbent) == ({}, {})
     assert trial.evaluator.ledger.spent == 2 * 8
     assert trial.trials.over is None
+
+
+def test_one_over_the_limit_of_tokens_is_rejected_before_the_gate(trial):
+    trial.constraints = Constraints(answer_tokens=1)
+    trial.workers.tokens[CANDIDATE.id] = 31
+    judged = trial.judge()
+    assert (judged.verdict.accepted, judged.verdict.stage) == (False, "tokens")
+    assert judged.verdict.reason == "2 tokens per answer are over the limit of 1"
+    assert judged.difference is None
+    assert trial.evaluator.ledger.spent == 2 * 8
+
+
+def test_one_that_keeps_a_limit_is_accepted_where_its_incumbent_does_not(trial):
+    trial.workers.right[CANDIDATE.id] = half
+    trial.constraints = Constraints(answer_tokens=1)
+    judged = trial.judge(entering=True)
+    assert (judged.verdict.accepted, judged.verdict.stage) == (True, "tokens")
+    assert judged.verdict.reason == "1 tokens per answer keep the limit, and its incumbent's do not"
 
 
 def test_one_that_gains_on_train_users_alone_is_rejected_at_the_gate(trial):

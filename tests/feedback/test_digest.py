@@ -121,10 +121,16 @@ def test_losses_are_addressed_to_the_parts_that_can_mend_them():
     third = 1 / 6  # unwritten among three facts: types, write prompt, settings
     assert found.mass == {
         "reply_prompt": 0.0,
-        "memory_types": pytest.approx(third),
-        "write_prompt": pytest.approx(third),
+        "memory_types": pytest.approx(2 * third * 0.75),  # which do not name kitchen_size
+        "write_prompt": pytest.approx(2 * third * 0.25),
         "answer_prompt": pytest.approx(1 / 4),
         "settings": pytest.approx(third + 1 / 4),
+    }
+    assert found.groups == {
+        "writing": pytest.approx(third),
+        "keeping": 0.0,
+        "finding": 0.0,
+        "showing": pytest.approx(1 / 4),
     }
     assert found.texts["reply_prompt"] == ""
     assert found.texts["memory_types"] == found.texts["write_prompt"]
@@ -235,7 +241,8 @@ def test_without_a_trace_the_stage_addresses():
     wrong = {(1, 0): {"probed": ["vegetarian"]}, (0, 2): {"probed": ["yoga"], "chosen": None}}
     found = build_feedback(AWE, [case(AWE, answers=wrong, traceable=False)])
     assert found.mass["answer_prompt"] == pytest.approx(0.5)
-    assert found.mass["memory_types"] == found.mass["write_prompt"] == pytest.approx(0.25)
+    assert found.mass["memory_types"] == pytest.approx(0.375)
+    assert found.mass["write_prompt"] == pytest.approx(0.125)
     assert HEADING.findall(found.texts["memory_types"]) == [("diet_style", "1", "4", "write 1")]
     assert "it changed in period 1; which turn told it is not known" in found.markdown
     assert "which names no choice" in found.texts["answer_prompt"]
@@ -356,7 +363,7 @@ def test_the_document_is_written_whole(tmp_path):
         f"# Feedback on policy awe-seed ({AWE.id})\n\n"
         "From 6 answers of 1 train user (u) in periods 0, 1."
     )
-    assert "## memory_types: 17% of the wrong answers" in found.markdown
+    assert "## memory_types: 25% of the wrong answers" in found.markdown
     assert "| period | accuracy | write |" in found.markdown
 
 
@@ -365,7 +372,7 @@ def test_the_document_says_what_every_number_is_and_no_evidence_twice():
     plain = [name for name in found.numbers if "." not in name]
     assert plain == list(MEANINGS)
     assert all(f" | {MEANINGS[name]} |\n" in found.markdown for name in plain)
-    assert "## write_prompt: 17% of the wrong answers\n\nThe same as for memory_types above.\n" in (
+    assert "## write_prompt: 8% of the wrong answers\n\nThe same as for memory_types above.\n" in (
         found.markdown
     )
     assert "- unwritten: user u, period 0: as for memory_types above\n" in found.markdown

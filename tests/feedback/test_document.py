@@ -73,7 +73,7 @@ def test_a_sentence_above_each_table_says_what_it_is():
 
 def test_how_parts_and_states_are_counted_is_said_right_before_the_first_part():
     before = page().split("\n## ")[0].rstrip().split("\n")[-1]
-    assert "splits each wrong answer evenly over the parts" in before
+    assert "splits each wrong answer over the parts" in before
     assert "counts whole (wrong answer, lost state) pairs" in before
 
 

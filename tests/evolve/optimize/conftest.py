@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from evolve.lm.base import Completion, Request, count_tokens
-from evolve.optimize.base import ProposalContext, Verdict
+from evolve.optimize.base import ProposalContext, Tried, Verdict
 from feedback.digest import Feedback
+from feedback.routing import groups_of
 from policies.policy import Policy
 from policies.text_rules import RewriteRules
 
@@ -72,16 +73,20 @@ def context_for() -> Callable[..., ProposalContext]:
         versions: tuple[Policy, ...] = (),
         mass: dict[str, float] | None = None,
         last: Verdict | None = None,
+        **more,
     ) -> ProposalContext:
+        mass = mass or dict.fromkeys((*TEXTS, "settings"), 0.2)
+        groups = groups_of(parent.settings)
         feedback = Feedback(
             policy=parent.id,
             numbers={"tokens_per_answer": 900.0},
             failing_states=tuple((state, 20 - n) for n, state in enumerate(STATES)),
-            mass=mass or dict.fromkeys((*TEXTS, "settings"), 0.2),
+            mass=mass,
             texts=dict.fromkeys(TEXTS, DIGEST),
             markdown=DIGEST,
+            groups={group: mass.get("settings", 0.0) / len(groups) for group in groups},
         )
-        return ProposalContext(parent, versions or (parent,), feedback, last, seed)
+        return ProposalContext(parent, versions or (parent,), feedback, last, seed, **more)
 
     return make
 
@@ -105,5 +110,16 @@ def verdict_on() -> Callable[..., Verdict]:
             minibatch_difference=difference,
             **{**known, **more},
         )
+
+    return make
+
+
+@pytest.fixture
+def tried_on(context_for, verdict_on) -> Callable[..., Tried]:
+    """A candidate that was scored; its parent is what it was compared with."""
+
+    def make(candidate: Policy, parent: Policy, *how, **more) -> Tried:
+        verdict = verdict_on(candidate, parent, *how, **more)
+        return Tried(candidate, parent, verdict, context_for(parent).feedback, {})
 
     return make

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evolve.optimize.archive import Archive, Version, shrinkage
+from evolve.optimize.constraints import Constraints
 from evolve.stats import shrink
 from policies.policy import seed_policy
 
@@ -82,6 +83,33 @@ def test_without_common_clusters_the_last_accepted_is_the_best() -> None:
     archive = start().accept(SECOND, {"x": 0.1, "y": 0.2})
     assert archive.best().policy is SECOND
     assert archive.gate_gain() is None
+
+
+def test_a_chosen_version_is_the_best_whatever_the_estimates_say() -> None:
+    archive = start().accept(SECOND, HIGH).accept(THIRD, LOW).choose(THIRD.id)
+    assert archive.best().policy is THIRD
+    assert archive.gate_gain() == 0.0
+    assert archive.judged(SEED.id, {"e": 0.5}).best().policy is THIRD
+    with pytest.raises(ValueError, match="no accepted version"):
+        start().choose(SECOND.id)
+
+
+def test_the_best_keeps_the_limit_of_tokens_as_long_as_any_version_does() -> None:
+    limits = Constraints(answer_tokens=800)
+    dear = Archive((Version(SEED, LOW),), constraints=limits).measured(SEED.id, 900.0)
+    assert dear.best().policy is SEED
+    entered = dear.accept(SECOND, {}, 700.0)
+    assert entered.best().policy is SECOND
+    assert entered.gate_gain() is None
+    judged = entered.judged(SECOND.id, LOW).accept(THIRD, HIGH, 900.0)
+    assert judged.best().policy is SECOND
+    assert judged.gate_gain() == 0.0
+    assert judged.choose(THIRD.id).best().policy is SECOND
+
+
+def test_tokens_are_those_of_the_first_minibatch() -> None:
+    archive = start().measured(SEED.id, 900.0).measured(SEED.id, 950.0)
+    assert archive.version(SEED.id).tokens == 900.0
 
 
 def test_an_archive_holds_each_policy_once_and_never_nothing() -> None:

@@ -9,7 +9,6 @@ from evolve.optimize.base import Proposal, Verdict
 from evolve.optimize.mirror import Mirror, Mirrored, check_url
 from policies.errors import ConfigError
 from policies.policy import seed_policy
-from policies.settings import applicable
 
 SEED = seed_policy("awe")
 
@@ -37,7 +36,7 @@ def said():
 @pytest.fixture
 def mirror(tmp_path, said):
     def make(url=f"sqlite:///{tmp_path}/a.db", name="mine", owner="me"):
-        return Mirror(url, name, owner, applicable("awe"), said.append)
+        return Mirror(url, name, owner, said.append)
 
     make.url = f"sqlite:///{tmp_path}/a.db"
     return make

@@ -9,29 +9,22 @@ import pytest
 
 from evolve.lm.offline import OfflineLM
 from evolve.optimize.base import Proposer, RejectedRewriteError, Verdict
-from evolve.optimize.joint import JointProposer
-from evolve.optimize.rewrite import RewriteProposer
-from evolve.optimize.search import SearchProposer
-from evolve.optimize.strategy import make_proposer
-from policies.policy import ARCHITECTURES, Policy, make_policy, seed_policy
+from evolve.optimize.strategy import STRATEGIES, having, make_proposer
+from policies.policy import Policy, make_policy, seed_policy
 
 PROPOSERS: dict[str, Callable[..., Proposer]] = {
-    "rewrite": lambda rules: RewriteProposer(OfflineLM(), rules),
-    "search": lambda rules: SearchProposer(),
-    "joint": lambda rules: JointProposer(OfflineLM(), rules),
-    "placebo": lambda rules: make_proposer("placebo", OfflineLM(), rules, 1),
+    name: lambda rules, name=name: make_proposer(name, OfflineLM(), rules, 1)
+    for name, strategy in STRATEGIES.items()
+    if strategy.make is not None
 }
 CASES = [
-    (name, architecture)
-    for name in PROPOSERS
-    for architecture in ARCHITECTURES
-    if name != "placebo" or architecture in {"awe", "awi"}
+    (name, architecture) for name in PROPOSERS for architecture in having(STRATEGIES[name].needs)
 ]
 
 
 @pytest.mark.parametrize(("name", "architecture"), CASES)
 class TestProposerContract:
-    """Add a proposer to ``PROPOSERS`` and it is held to all of this."""
+    """Every strategy with a proposer is held to all of this."""
 
     @pytest.fixture
     def make(self, name, rules) -> Callable[[], Proposer]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 PROGRAM = (
-    "from evolve.optimize.rewrite_program import Merger, Rewriter\n"
-    "for program in (Rewriter, Merger): print(program().predict.signature.instructions)\n"
+    "from evolve.optimize.rewrite_program import *\n"
+    "for program in (Rewriter, JointRewriter, Sharpener, Merger, Simplifier, Repairer):\n"
+    "    print(program().predict.signature.instructions)\n"
 )
 
 
@@ -22,5 +23,6 @@ def test_the_instructions_do_not_depend_on_docstrings(optimized):
         check=True,
     )
     assert done.stdout.startswith("Rewrite one text of an assistant's memory policy so that")
-    assert "\nMerge two versions of one text" in done.stdout
-    assert done.stdout.count("breaks one is thrown away") == 2
+    for start in ("Mend one type", "Merge two versions", "Shorten one text", "Repair a rewrite"):
+        assert f"\n{start} of " in done.stdout
+    assert done.stdout.count("breaks one is thrown away") == 6

@@ -5,16 +5,20 @@ from __future__ import annotations
 import pytest
 
 from evolve.optimize.base import Proposal
+from evolve.optimize.constraints import NO_LIMITS, Constraints
 from evolve.optimize.search import MOST_CHANGED, STARTUP_TRIALS, SearchProposer
 from policies.policy import seed_policy
 from policies.settings import applicable
 
+ORDER = [1 + (step * 17) % 50 for step in range(30)]  # values of top_k
 AWE, RAG, NATIVE = (seed_policy(name) for name in ("awe", "rag", "native"))
 
 
-def suggestions(parent, context_for, count: int, proposer=None):
-    proposer = proposer or SearchProposer()
-    return [proposer.propose(context_for(parent, seed)).settings for seed in range(count)]
+def suggestions(parent, context_for, count: int, tried=(), limits=NO_LIMITS):
+    contexts = (
+        context_for(parent, seed, tried=tuple(tried), constraints=limits) for seed in range(count)
+    )
+    return [SearchProposer().propose(context).settings for context in contexts]
 
 
 @pytest.mark.parametrize("parent", [AWE, RAG, NATIVE], ids=lambda p: p.architecture)
@@ -45,60 +49,62 @@ def test_an_architecture_without_settings_gets_an_empty_proposal(context_for) ->
     assert SearchProposer().propose(context_for(seed_policy("none"))) == Proposal("search")
 
 
-def test_known_settings_are_not_proposed_again(context_for, verdict_on, monkeypatch) -> None:
+def test_known_settings_are_proposed_again_with_another_text_alone(
+    context_for, tried_on, monkeypatch
+) -> None:
     from policies.settings import Setting
 
     small = Setting("supersede", frozenset({"awe"}), False, "", values=(False, True))
-    monkeypatch.setattr("evolve.optimize.search.applicable", lambda architecture: (small,))
+    monkeypatch.setattr("evolve.optimize.constraints.applicable", lambda architecture: (small,))
     parent = AWE.derive()
     object.__setattr__(parent, "settings", {"supersede": False})
-    proposer = SearchProposer()
-    assert proposer.propose(context_for(parent)).settings == {"supersede": True}
+    assert SearchProposer().propose(context_for(parent)).settings == {"supersede": True}
     tried = AWE.derive()
     object.__setattr__(tried, "settings", {"supersede": True})
-    proposer.observe(verdict_on(tried, parent, "search", -0.1))
-    assert proposer.propose(context_for(parent)) == Proposal("search")
+    before = (tried_on(tried, parent, "search", -0.1),)
+    assert SearchProposer().propose(context_for(parent, tried=before)) == Proposal("search")
+    object.__setattr__(parent, "texts", {**parent.texts, "reply_prompt": "Other {{memories}}"})
+    again = SearchProposer().propose(context_for(parent, tried=before))
+    assert again.settings == {"supersede": True}
 
 
-def told(proposer: SearchProposer, context) -> list[tuple[float, float]]:
-    found = proposer._told(context, applicable(context.parent.architecture))
-    return [(round(one.difference, 6), one.tokens) for one in found]
+def test_no_memory_over_the_limit_is_drawn(context_for) -> None:
+    limits = Constraints(memory_tokens=1000)
+    drawn = suggestions(limits.fitted(AWE), context_for, 100, limits=limits)
+    sizes = [s["max_memory_tokens"] for s in drawn if "max_memory_tokens" in s]
+    assert sizes
+    assert max(sizes) < 1000
 
 
-class TestTold:
-    def test_the_parent_comes_first_with_its_tokens(self, context_for) -> None:
-        assert told(SearchProposer(), context_for(AWE)) == [(0.0, 900.0)]
-
-    def test_only_scored_candidates_that_searched(self, context_for, verdict_on) -> None:
-        proposer, other = SearchProposer(), AWE.derive(settings={"top_k": 20})
-        proposer.observe(verdict_on(other, AWE, "rewrite:memory_types"))
-        proposer.observe(verdict_on(other, AWE, "search", None, stage="failed"))
-        proposer.observe(verdict_on(RAG, AWE, "search", 0.3))
-        proposer.observe(verdict_on(other, AWE, "placebo:memory_types+search", -0.02))
-        assert told(proposer, context_for(AWE)) == [(0.0, 900.0), (-0.02, 800.0)]
-
-    def test_differences_add_up_over_parents(self, context_for, verdict_on) -> None:
-        better = AWE.derive(settings={"top_k": 20})
-        worse = AWE.derive(settings={"top_k": 3})
-        best = better.derive(settings={"supersede": True})
-        proposer = SearchProposer()
-        proposer.observe(verdict_on(worse, AWE, "search", -0.04))
-        proposer.observe(verdict_on(better, AWE, "search", 0.1, accepted=True, stage="gate"))
-        proposer.observe(verdict_on(best, better, "search", 0.05))
-        assert told(proposer, context_for(better)) == [(0.0, 800.0), (-0.14, 800.0), (0.05, 800.0)]
+def test_a_parent_over_the_limit_of_tokens_may_change_in_many_settings(context_for) -> None:
+    drawn = suggestions(AWE, context_for, 20, limits=Constraints(answer_tokens=500))  # 900 tokens
+    assert max(map(len, drawn)) > MOST_CHANGED
 
 
-def test_learns_from_what_it_is_told(context_for, verdict_on) -> None:
+def test_the_search_is_drawn_below_the_limit_of_tokens(context_for, tried_on) -> None:
+    """Where many entries gain but are over the limit, fewer are suggested than without one."""
+    tried = [
+        tried_on(
+            AWE.derive(settings={"top_k": k}), AWE, "search", k / 100,
+            tokens_per_answer=400.0 + 20 * k,
+        )
+        for k in ORDER
+    ]  # fmt: skip
+
+    def mean(limits: Constraints) -> float:
+        made = suggestions(AWE, context_for, 60, tried, limits)
+        drawn = [s["top_k"] for s in made if "top_k" in s]
+        return sum(drawn) / len(drawn)
+
+    assert mean(Constraints(answer_tokens=901)) < mean(NO_LIMITS) - 5
+
+
+def test_learns_from_what_it_is_told(context_for, tried_on) -> None:
     """Once fewer retrieved entries were seen to be better, fewer are suggested than by chance."""
 
     def mean_top_k(gain) -> float:
-        proposer = SearchProposer()
-        for step in range(30):
-            candidate = AWE.derive(settings={"top_k": 1 + (step * 17) % 50})
-            proposer.observe(
-                verdict_on(candidate, AWE, "search", gain(candidate.settings["top_k"]))
-            )
-        drawn = [s["top_k"] for s in suggestions(AWE, context_for, 60, proposer) if "top_k" in s]
+        tried = [tried_on(AWE.derive(settings={"top_k": k}), AWE, "search", gain(k)) for k in ORDER]
+        drawn = [s["top_k"] for s in suggestions(AWE, context_for, 60, tried) if "top_k" in s]
         return sum(drawn) / len(drawn)
 
     few, many = mean_top_k(lambda k: (25 - k) / 100), mean_top_k(lambda k: (k - 25) / 100)
@@ -106,14 +112,22 @@ def test_learns_from_what_it_is_told(context_for, verdict_on) -> None:
     assert many > 33
 
 
-def test_chance_rules_the_first_trials(context_for, verdict_on) -> None:
+def test_learns_of_shared_settings_from_other_architectures(context_for, tried_on) -> None:
+    tried = [
+        tried_on(RAG.derive(settings={"top_k": k}), AWE, "move:rag+search", (25 - k) / 100)
+        for k in ORDER
+    ]
+    drawn = [s["top_k"] for s in suggestions(AWE, context_for, 60, tried) if "top_k" in s]
+    assert sum(drawn) / len(drawn) < 17
+
+
+def test_chance_rules_the_first_trials(context_for, tried_on) -> None:
     """Before the start-up trials are told, what they say changes nothing."""
-    told_one, told_other = SearchProposer(), SearchProposer()
-    for step in range(STARTUP_TRIALS - 2):
-        candidate = AWE.derive(settings={"top_k": 20 + step})
-        told_one.observe(verdict_on(candidate, AWE, "search", 0.2))
-        told_other.observe(verdict_on(candidate, AWE, "search", -0.2))
-    ones, others = (suggestions(AWE, context_for, 10, p) for p in (told_one, told_other))
+    few = [AWE.derive(settings={"top_k": 20 + step}) for step in range(STARTUP_TRIALS - 2)]
+    ones, others = (
+        suggestions(AWE, context_for, 10, [tried_on(one, AWE, "search", gain) for one in few])
+        for gain in (0.2, -0.2)
+    )
     assert ones == others
 
 

@@ -1,0 +1,134 @@
+"""The engine ``self-evolution``: the list of remembered types is rewritten and installed at once.
+
+It is the method that was published with the benchmark. A generation is one block of train users,
+lived with the policy that is installed; from what failed there the list is rewritten, and the new
+policy is installed without a test. So gate users are never asked, and the last policy that was
+installed is the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evolve.engine import Book, changed, feedback_on, unscored
+from evolve.evaluate import Job, Scored
+from evolve.evolution import FREE_IN_A_ROW, Setup
+from evolve.optimize.archive import Archive
+from evolve.optimize.base import ProposalContext, Verdict
+from evolve.seeding import derive
+from feedback.digest import Feedback
+from feedback.scores import tokens_per_answer
+from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
+from policies.policy import Policy
+
+
+class SelfEvolution:
+    """A run of it.
+
+    Args:
+        setup: What the run is made of; its proposer rewrites the list of types.
+        archive: The seed.
+
+    Attributes:
+        reason: Why the run ended.
+        mass: Empty: all that fails is put to one text.
+        screen: None: all candidates go on-policy.
+    """
+
+    def __init__(self, setup: Setup, archive: Archive) -> None:
+        self.reason = ""
+        self.mass: Mapping[str, float] = {}
+        self.screen = None
+        self._setup = setup
+        self._installed = archive.versions[0].policy
+        self._book = Book(setup, archive.choose(self._installed.id))
+        self._generation = 0
+        self._free = 0
+
+    @property
+    def archive(self) -> Archive:
+        """Installed policies, the seed first; the best is the last that was installed."""
+        return self._book.archive
+
+    @property
+    def judged(self) -> Mapping[str, Verdict]:
+        """Candidate's name to its verdict."""
+        return self._book.judged
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """Of every candidate, in order."""
+        return list(self._book.judged.values())
+
+    def run(self) -> None:
+        """Evolve until the budget is spent, or rewriting comes to nothing."""
+        try:
+            while not self.reason:
+                self._generation += 1
+                self._one_generation()
+                if self._free >= FREE_IN_A_ROW:
+                    self.reason = f"none of the last {self._free} rewrites could be installed"
+        except BudgetExhaustedError as spent:
+            self.reason = f"the budget is spent: {spent}"
+
+    def _one_generation(self) -> None:
+        setup, installed = self._setup, self._installed
+        block = setup.field.minibatch(self._generation - 1)
+        scored = setup.evaluator.score(
+            [Job(installed, user, setup.field.span(user)) for user in block]
+        )
+        feedback = feedback_on(setup, installed, scored)
+        if feedback is None:
+            self._all_failed(scored)
+            return
+        lived = [one.rollout for one in scored if one.rollout.failure is None]
+        self._book.archive = self.archive.measured(installed.id, tokens_per_answer(lived))
+        self._book.show(self._generation, scored)
+        setup.folder.write_feedback(self._generation, feedback)
+        self._install(installed, feedback)
+
+    def _all_failed(self, scored: Sequence[Scored]) -> None:
+        why = scored[0].rollout.failure
+        if self._generation == 1:
+            raise AllFailedError(
+                "A run learns from what its policies live through, but every rollout of the seed "
+                f"failed ({why}); mend the cause, then begin a new run."
+            )
+        self.reason = f"every rollout of the installed policy failed: {why}"
+
+    def _install(self, installed: Policy, feedback: Feedback) -> None:
+        """Rewrite the list and install the result, if it is a policy and another one."""
+        name = f"gen-{self._generation:03d}.0"
+        verdicts = self.verdicts
+        context = ProposalContext(
+            parent=installed,
+            versions=tuple(version.policy for version in self.archive.versions),
+            feedback=feedback,
+            last_verdict=verdicts[-1] if verdicts else None,
+            seed=derive(self._setup.seed, "proposal", self._generation, 0),
+        )
+        proposal, rejected = self._setup.proposals.ask(name, context)
+        lineage = self._book.lineage(
+            installed, self._generation, proposal.operator, feedback.markdown
+        )
+        new_name = f"{installed.architecture}-{name}"
+        try:
+            policy = changed(installed, proposal.texts, new_name, lineage)
+        except PolicyFileError as error:
+            policy = changed(installed, {}, new_name, lineage)
+            rejected = rejected or str(error)
+        if rejected is not None:
+            verdict = unscored(policy, installed, "text", rejected)
+        elif policy.id == installed.id:
+            verdict = unscored(policy, installed, "duplicate", "the list is as it was")
+        else:
+            verdict = unscored(policy, installed, "installed", "installed without a test")
+            verdict = replace(verdict, accepted=True)
+            archive = self.archive
+            if policy.id not in self._book.ids:
+                archive = archive.accept(policy, {})
+            self._book.archive = archive.choose(policy.id)
+            self._installed = policy
+        self._free = 0 if verdict.accepted else self._free + 1
+        self._book.record(name, policy, verdict)
