@@ -167,9 +167,9 @@ class Evolution:
         return ()
 
     def _judge(self, candidate: Candidate, incumbent: Policy, block: Sequence[User]) -> Verdict:
-        too_dear = self.archive.constraints.too_dear
-        entering = too_dear(self.archive.version(incumbent.id).tokens) is not None
-        judged = self._trials.judge(candidate.policy, incumbent, block, entering=entering)
+        spent = self.archive.version(incumbent.id).tokens
+        over = spent if self.archive.constraints.too_dear(spent) is not None else None
+        judged = self._trials.judge(candidate.policy, incumbent, block, over=over)
         tokens = judged.verdict.tokens_per_answer
         if judged.verdict.accepted:
             self.archive = self.archive.judged(incumbent.id, judged.incumbent)

@@ -70,7 +70,12 @@ class Trials:
         return f"the level of the run is spent on {self._gated} candidate{'s' * (self._gated != 1)}"
 
     def judge(
-        self, policy: Policy, incumbent: Policy, block: Sequence[User], *, entering: bool = False
+        self,
+        policy: Policy,
+        incumbent: Policy,
+        block: Sequence[User],
+        *,
+        over: float | None = None,
     ) -> Judged:
         """Judge a candidate that was scored on the minibatch, as the incumbent was.
 
@@ -78,7 +83,8 @@ class Trials:
             policy: The candidate.
             incumbent: What it must be better than: its parent, or a version accepted since.
             block: The users of the minibatch.
-            entering: Whether the incumbent is over a limit, so that whatever keeps it is accepted.
+            over: Tokens per answer of the incumbent, if they are over the limit: then what keeps
+                it is accepted, and what is nearer to it and gains on the minibatch.
         """
         scored = self.known(policy, block)
         verdict = Verdict(
@@ -104,7 +110,7 @@ class Trials:
             tokens_per_answer=tokens_per_answer(lived) if lived else None,
             reason=f"mean paired difference {mean:+.4f} on {units}",
         )
-        limited = self._limited(verdict, entering)
+        limited = self._limited(verdict, over, gains=minibatch_passes(differences))
         if limited is not None:
             return Judged(limited, {}, {})
         if not minibatch_passes(differences):
@@ -114,14 +120,20 @@ class Trials:
             return Judged(replace(verdict, stage="level", reason=reason), {}, {})
         return self._gate(policy, incumbent, verdict)
 
-    def _limited(self, verdict: Verdict, entering: bool) -> Verdict | None:
+    def _limited(self, verdict: Verdict, over: float | None, *, gains: bool) -> Verdict | None:
         """The verdict where a limit decides, else None."""
         tokens = verdict.tokens_per_answer
         why = self._constraints.too_dear(tokens)
-        if why is None and (not entering or tokens is None):
+        if tokens is None or (why is None and over is None):
             return None
-        within = f"{tokens:.0f} tokens per answer keep the limit, and its incumbent's do not"
-        return replace(verdict, stage="tokens", accepted=why is None, reason=why or within)
+        verdict = replace(verdict, stage="tokens")
+        if why is None:
+            within = f"{tokens:.0f} tokens per answer keep the limit, and its incumbent's do not"
+            return replace(verdict, accepted=True, reason=within)
+        if over is not None and gains and self._constraints.nearer(tokens, over):
+            nearer = f"{verdict.reason}, and {why}, but nearer to it than its incumbent's"
+            return replace(verdict, accepted=True, reason=nearer)
+        return replace(verdict, reason=why)
 
     def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""
