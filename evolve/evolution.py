@@ -190,11 +190,9 @@ class Evolution:
         return verdict
 
     def _judge(self, policy: Policy, incumbent: Policy, came: Lived) -> Verdict:
-        too_dear = self.archive.constraints.too_dear
-        entering = too_dear(self.archive.version(incumbent.id).tokens) is not None
-        judged = self._trials.judge(
-            policy, incumbent, came.users, stopped=came.stopped, entering=entering
-        )
+        spent = self.archive.version(incumbent.id).tokens
+        over = spent if self.archive.constraints.too_dear(spent) is not None else None
+        judged = self._trials.judge(policy, incumbent, came.users, stopped=came.stopped, over=over)
         tokens = judged.verdict.tokens_per_answer
         if judged.verdict.accepted:
             self.archive = self.archive.judged(incumbent.id, judged.incumbent)

@@ -76,7 +76,7 @@ class Trials:
         block: Sequence[User],
         *,
         stopped: bool = False,
-        entering: bool = False,
+        over: float | None = None,
     ) -> Judged:
         """Judge a candidate that was scored on the minibatch, as the incumbent was.
 
@@ -85,7 +85,8 @@ class Trials:
             incumbent: What it must be better than: its parent, or a version accepted since.
             block: The users of the minibatch that it was scored on.
             stopped: Whether these are not all, since there was no chance left.
-            entering: Whether the incumbent is over a limit, so that whatever keeps it is accepted.
+            over: Tokens per answer of the incumbent, if they are over the limit: then what keeps
+                 it is accepted, and what is nearer to it and gains on the minibatch.
         """
         scored = self.known(policy, block)
         verdict = Verdict(
@@ -111,7 +112,7 @@ class Trials:
             tokens_per_answer=tokens_per_answer(lived) if lived else None,
             reason=f"mean paired difference {mean:+.4f} on {units}",
         )
-        limited = self._limited(verdict, entering)
+        limited = self._limited(verdict, over, gains=minibatch_passes(differences))
         if limited is not None:
             return Judged(limited, {}, {})
         if stopped:
@@ -124,14 +125,20 @@ class Trials:
             return Judged(replace(verdict, stage="level", reason=reason), {}, {})
         return self._gate(policy, incumbent, verdict)
 
-    def _limited(self, verdict: Verdict, entering: bool) -> Verdict | None:
+    def _limited(self, verdict: Verdict, over: float | None, *, gains: bool) -> Verdict | None:
         """The verdict where a limit decides, else None."""
         tokens = verdict.tokens_per_answer
         why = self._constraints.too_dear(tokens)
-        if why is None and (not entering or tokens is None):
+        if tokens is None or (why is None and over is None):
             return None
-        within = f"{tokens:.0f} tokens per answer keep the limit, and its incumbent's do not"
-        return replace(verdict, stage="tokens", accepted=why is None, reason=why or within)
+        verdict = replace(verdict, stage="tokens")
+        if why is None:
+            within = f"{tokens:.0f} tokens per answer keep the limit, and its incumbent's do not"
+            return replace(verdict, accepted=True, reason=within)
+        if over is not None and gains and self._constraints.nearer(tokens, over):
+            nearer = f"{verdict.reason}, and {why}, but nearer to it than its incumbent's"
+            return replace(verdict, accepted=True, reason=nearer)
+        return replace(verdict, reason=why)
 
     def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""

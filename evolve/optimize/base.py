@@ -27,9 +27,9 @@ class Verdict:
         accepted: Whether it became a version.
         stage: Where it was decided: ``text``, ``duplicate``, ``limit`` (too large a memory) or
             ``budget`` (never scored); ``screen`` (heard off-policy, and not chosen); ``failed`` (by
-            its own fault), ``tokens`` (per answer: over the limit, or within it where its incumbent
-            is not), ``minibatch``, ``level`` (past the minibatch, but none of the run's level was
-            left), ``gate``.
+            its own fault), ``tokens`` (per answer: over the limit, or nearer to it than an
+            incumbent over it), ``minibatch``, ``level`` (past the minibatch, but none of the run's
+            level was left), ``gate``.
         reason: One sentence.
         minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
         tokens_per_answer: On the minibatch; None if it was not scored.

@@ -10,6 +10,7 @@ from policies.policy import Policy
 from policies.settings import Setting, SettingValue, applicable
 
 LEAST_MEMORY = 200  # tokens: the smallest memory that a policy may be given
+_STEP = 0.2  # of what is over a limit must go in a step towards it: less may be chance
 _MEMORY = frozenset({"max_memory_tokens", "context_tokens"})  # settings that say how large it gets
 
 
@@ -69,6 +70,11 @@ class Constraints:
         if self.answer_tokens is None or tokens is None or tokens <= self.answer_tokens:
             return None
         return f"{tokens:.0f} tokens per answer are over the limit of {self.answer_tokens}"
+
+    def nearer(self, tokens: float, than: float) -> bool:
+        """Whether tokens per answer over the limit are clearly nearer to it than others over it."""
+        limit = than if self.answer_tokens is None else self.answer_tokens
+        return tokens - limit <= (1 - _STEP) * (than - limit) and tokens < than
 
     def _held(self, name: str, settings: Mapping[str, SettingValue]) -> int | None:
         """The value of a setting that lets memory grow over the limit, or None."""

@@ -4,10 +4,12 @@ import json
 import logging
 
 import pytest
+import yaml
 
 from evolve.folder import RunFolder, logging_to
-from evolve.optimize.archive import Version
+from evolve.optimize.archive import Archive, PassedOver, Version
 from evolve.optimize.base import Verdict
+from evolve.optimize.constraints import Constraints
 from feedback.digest import Feedback
 from policies.errors import RunFolderError
 from policies.policy import Lineage, read_policy, seed_policy
@@ -56,6 +58,29 @@ def test_accepted_and_best_policies(tmp_path):
     folder.write_version(Version(CANDIDATE, {}))  # installed without a test
     assert read_policy(tmp_path / "run" / "policies" / accepted_name).scores == {}
     assert folder.name == "run"
+
+
+def test_the_front_names_the_files_of_its_policies(tmp_path):
+    gate = {"u1": 0.5, "u2": 0.25}
+    cheap = SEED.derive(
+        settings={"top_k": 5}, name="awe-gen-004.0", lineage=Lineage((SEED.id,), 4, "search")
+    )
+    start = Archive((Version(SEED, gate, 900.0),), constraints=Constraints(None, 1000))
+    better = {user: accuracy + 0.5 for user, accuracy in gate.items()}
+    archive = start.accept(CANDIDATE, better, 950.0)
+    archive = archive.pass_over(PassedOver(cheap, SEED.id, -0.125, 2, 700.0))
+    RunFolder(tmp_path, "r").write_pareto(archive)
+    found = yaml.safe_load((tmp_path / "pareto.yaml").read_text())
+    assert found["limits"] == {"memory_tokens": None, "answer_tokens": 1000}
+    assert found["best"] == CANDIDATE.id
+    assert [point["file"] for point in found["front"]] == [
+        f"candidates/gen-004.0-{cheap.short_id}.yaml",
+        None,
+        f"policies/gen-003-{CANDIDATE.short_id}.yaml",
+    ]
+    assert [point["tokens_per_answer"] for point in found["front"]] == [700.0, 900.0, 950.0]
+    assert found["front"][0]["accuracy"] == pytest.approx(found["front"][1]["accuracy"] - 0.125)
+    assert [point["accepted"] for point in found["front"]] == [False, True, True]
 
 
 def test_feedback_and_summary(tmp_path):

@@ -61,6 +61,7 @@ def run(tmp_path, people, scripted_workers, scripted, evaluator_on):
         )
         engine = GepaEngine(setup, Archive((Version(SEED, {}),)), Meter(lm))
         engine.workers, engine.lm, engine.field = workers, lm, field
+        engine.ledger = evaluator.ledger
         return engine
 
     return make
@@ -70,7 +71,7 @@ def test_it_evolves_by_its_own_rules_on_our_ledger(run, tmp_path, capsys):
     engine = run(budget=60)
     engine.run()
     assert engine.reason.startswith("the budget is spent: the next step costs")
-    assert len(engine.workers.ran) <= 60
+    assert 55 < engine.ledger.spent <= 60
     gate = {user.id for user in engine.field.gate}
     assert engine.workers.ran[:8] == [f"{SEED.id}:{user.id}" for user in engine.field.gate]
     first = engine.verdicts[0]

@@ -4,7 +4,7 @@ import pytest
 
 from evolve.evaluate import Job
 from evolve.field import split_by_users
-from evolve.screening import CALIBRATION, PROPOSED, Screen
+from evolve.screening import CALIBRATION, HEARD_BY, PROPOSED, Heard, Screen
 from policies.policy import seed_policy
 
 SEED = seed_policy("awe")
@@ -35,10 +35,10 @@ def test_the_best_goes_on_and_while_it_is_not_calibrated_the_first_of_the_others
     screen, evaluator, block = bench
     before = evaluator.ledger.spent
     cost = screen.cost(block)
-    policies = [candidate(value) for value in (3, 1, 6, 4)]
+    policies = [candidate(value) for value in (3, 1, 6, 4, 2, 5)]
     assert screen.choose(policies, SEED, block, 2) == [policies[2], policies[0]]
     assert evaluator.ledger.spent - before == screen.spent == cost > 0
-    assert screen.heard == PROPOSED == 4
+    assert screen.heard == PROPOSED == len(policies)
     assert "+0.2500 off-policy" in screen.reason(policies[3])
 
 
@@ -53,6 +53,8 @@ def test_who_cannot_be_heard_comes_in_the_middle(bench):
     screen, _, block = bench
     other = SEED.derive({"reply_prompt": "Say hello.\n{{memories}}"})
     policies = [candidate(1), other, candidate(6)]
+    heard = Heard({policies[0].id: -0.1, policies[2].id: 0.3})
+    assert heard.order(policies) == [policies[2], other, policies[0]]
     assert screen.choose(policies, SEED, block, 3) == policies
     assert screen.choose(policies, SEED, block, 2) == [policies[2], policies[0]]
     assert screen.heard == 2
@@ -60,7 +62,7 @@ def test_who_cannot_be_heard_comes_in_the_middle(bench):
         screen.choose([candidate(value), candidate(1), other], SEED, block, 2)
         screen.learn(candidate(value), value / 10)
     assert screen.calibrated
-    assert screen.choose(policies, SEED, block, 2) == [policies[2], other]
+    assert screen.choose(policies, SEED, block, 2) == [policies[2]]
     assert screen.reason(other) == "cannot be heard off-policy, and others promised more"
 
 
@@ -95,4 +97,4 @@ def test_a_user_whose_rollout_failed_is_left_out(people, scripted_workers, evalu
     evaluator.score([Job(SEED, user) for user in block])
     Screen(evaluator, field).choose([candidate(v) for v in (1, 2, 3)], SEED, block, 2)
     heard = [name for name in workers.ran if name.endswith(f":{SEED.id}")]
-    assert len(heard) == 3 * (len(block) - 1)
+    assert len(heard) == 3 * (HEARD_BY - 1)

@@ -37,16 +37,16 @@ def trial(people, scripted_workers, evaluator_on):
             self.budget, self.candidates = 1000, 2
             self.constraints = Constraints()
 
-        def judge(self, candidate=CANDIDATE, entering=False):
+        def judge(self, candidate=CANDIDATE, over=None):
             self.evaluator = evaluator_on(self.workers, self.budget)
             plan = Plan(self.budget, 0, (), self.candidates, 0)
             self.trials = Trials(self.evaluator, self.field, plan, self.constraints)
-            return self.again(candidate, entering)
+            return self.again(candidate, over)
 
-        def again(self, candidate, entering=False):
+        def again(self, candidate, over=None):
             block, span = self.field.minibatch(0), self.field.span
             self.evaluator.score([Job(p, u, span(u)) for p in (PARENT, candidate) for u in block])
-            return self.trials.judge(candidate, PARENT, block, entering=entering)
+            return self.trials.judge(candidate, PARENT, block, over=over)
 
     return Trial()
 
@@ -88,9 +88,21 @@ def test_one_over_the_limit_of_tokens_is_rejected_before_the_gate(trial):
 def test_one_that_keeps_a_limit_is_accepted_where_its_incumbent_does_not(trial):
     trial.workers.right[CANDIDATE.id] = half
     trial.constraints = Constraints(answer_tokens=1)
-    judged = trial.judge(entering=True)
+    judged = trial.judge(over=2.0)
     assert (judged.verdict.accepted, judged.verdict.stage) == (True, "tokens")
     assert judged.verdict.reason == "1 tokens per answer keep the limit, and its incumbent's do not"
+
+
+def test_one_nearer_to_a_limit_must_gain_on_the_minibatch(trial):
+    trial.constraints, trial.workers.tokens[CANDIDATE.id] = Constraints(answer_tokens=1), 31
+    judged = trial.judge(over=3.0)
+    assert (judged.verdict.accepted, judged.verdict.stage) == (True, "tokens")
+    assert judged.verdict.reason.startswith("mean paired difference +0.5000 on 8 minibatch")
+    assert judged.verdict.reason.endswith("the limit of 1, but nearer to it than its incumbent's")
+    assert trial.evaluator.ledger.spent == 2 * 8
+    assert not trial.again(CANDIDATE, over=2.1).verdict.accepted  # hardly nearer
+    trial.workers.right[OTHER.id], trial.workers.tokens[OTHER.id] = half, 31
+    assert not trial.again(OTHER, over=3.0).verdict.accepted  # no gain
 
 
 def test_one_that_gains_on_train_users_alone_is_rejected_at_the_gate(trial):

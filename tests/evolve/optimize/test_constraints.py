@@ -43,6 +43,13 @@ def test_a_memory_that_cannot_be_so_small_is_refused() -> None:
         Constraints(memory_tokens=999).fitted(NATIVE)
 
 
+def test_a_step_towards_a_limit_is_a_clear_one() -> None:
+    limits = Constraints(answer_tokens=1000)
+    assert limits.nearer(1160, than=1200)
+    assert not limits.nearer(1161, than=1200)
+    assert not limits.nearer(1200, than=1200)
+
+
 def test_why_something_is_over_a_limit() -> None:
     limits = Constraints(1500, 800)
     assert limits.too_large(AWE.settings) == (
