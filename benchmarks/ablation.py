@@ -80,7 +80,7 @@ class Ablation:
             setattr(module, self.name, original)
 
 
-def whole_level(candidates: int) -> float:
+def whole_level(left: float, expected: float) -> float:
     """The level of the run for every candidate, however many there are."""
     return RUN_LEVEL
 
@@ -103,7 +103,7 @@ _ALL = (
         "level correction",
         "each candidate at the gate has the level of the whole run",
         "evolve.trial",
-        "candidate_level",
+        "next_level",
         stand_in=whole_level,
     ),
     Ablation(

@@ -74,10 +74,8 @@ class Estimator:
         """
         plan = self._prepared.plan(rollouts)[1]
         units, cast = self._units, self._prepared.cast
-        # What is left at the end is less than a minibatch: half of one, as a mean. It ends sooner
-        # where as many candidates as may have come to the gate.
-        most = float(plan.budget - plan.set_aside) - units.minibatch / 2
-        evolving = min(most, plan.candidates * float(plan.candidate))
+        # What is left at the end is less than a minibatch: half of one, as a mean.
+        evolving = float(plan.budget - plan.set_aside) - units.minibatch / 2
         seeds = min(units.seeds, evolving / 2)
         final = scaled([(units.test_user, len(plan.test))])
         amounts = scaled(

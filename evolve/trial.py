@@ -10,7 +10,7 @@ from evolve.field import Field, Part
 from evolve.gym.users import User
 from evolve.optimize.base import Verdict
 from evolve.optimize.constraints import NO_LIMITS, Constraints
-from evolve.optimize.gate import Gate, candidate_level, minibatch_passes
+from evolve.optimize.gate import RUN_LEVEL, Gate, could_pass, minibatch_passes, next_level
 from evolve.plan import Plan
 from feedback.records import Diagnosis
 from feedback.scores import tokens_per_answer
@@ -40,13 +40,16 @@ class Judged:
 
 
 class Trials:
-    """Holds the trials of one run, so that no more reach the gate than the level was divided by.
+    """Holds the trials of one run, and shares its level out among those that reach the gate.
 
     Args:
         evaluator: Scores and pays.
         field: Who is scored where.
-        plan: How many candidates may reach the gate.
+        plan: How many candidates are expected at the gate.
         constraints: What they may take.
+
+    Attributes:
+        left: Of the run's level.
     """
 
     def __init__(
@@ -61,13 +64,27 @@ class Trials:
         self._plan = plan
         self._constraints = constraints
         self._gated = 0
+        self._spent = 0.0  # rollouts, when the last candidate left the gate
+        self.left = RUN_LEVEL
 
     @property
     def over(self) -> str | None:
         """Why no further candidate can be accepted, or None."""
-        if self._gated < self._plan.candidates:
+        field, level = self._field, self._next_level()
+        answers, every = field.answers_per_cluster, field.look_every
+        if level > 0 and could_pass(field.gate_clusters, level, answers, every):
             return None
-        return f"the level of the run is spent on {self._gated} candidate{'s' * (self._gated != 1)}"
+        return (
+            f"what {self._gated} candidate{'s' * (self._gated != 1)} at the gate left of the run's "
+            "level is too little to pass"
+        )
+
+    def _next_level(self) -> float:
+        """The level of the next candidate at the gate, by the pace at which they came so far."""
+        plan = self._plan
+        planned = float(plan.budget - plan.set_aside) / plan.candidates
+        pace = (self._spent + planned) / (self._gated + 1)
+        return next_level(self.left, float(self._evaluator.ledger.left) / pace)
 
     def judge(
         self,
@@ -142,9 +159,11 @@ class Trials:
 
     def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""
+        level = self._next_level()
+        self.left -= level
         self._gated += 1
         gate = Gate(
-            candidate_level(self._plan.candidates),
+            level,
             self._field.gate_clusters,
             self._field.answers_per_cluster,
             self._field.look_every,
@@ -159,6 +178,7 @@ class Trials:
             decision = gate.decide(differences, exhausted)
             if decision.state != "continue":
                 break
+        self._spent = float(self._evaluator.ledger.spent)
         accepted = decision.state == "accept"
         reason = decision.reason
         if exhausted and len(users) < len(self._field.gate):

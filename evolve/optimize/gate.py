@@ -1,8 +1,10 @@
 """The two tests that a candidate must pass: a minibatch of train users, then held-out users.
 
-Error rate. The level of a run, 0.10, is divided by the number of candidates that may reach the
-gate, and a candidate's level is spent over its looks: after a share s of the clusters, s**4 of it
-may have been spent, so early looks accept only what is overwhelming and the last keeps most. The
+Error rate. The level of a run, 0.10, is shared out among the candidates that reach the gate: each
+takes of what is left as much as if so many more came as the budget is expected to bring there, and
+that is settled before it is tested. A candidate's level is spent over its looks: after a share s of
+the clusters, s**4 of it may have been spent, so early looks accept only what is overwhelming and
+the last keeps most. The
 chance that a run accepts any candidate that is no better is at most the sum of what is spent (the
 union bound), whatever the dependence between looks and between candidates. Stopping for futility
 only ever rejects, so this holds also if its rule is not followed.
@@ -189,10 +191,9 @@ def no_chance(differences: Sequence[float], total: int, answers: int) -> bool:
 
 
 def candidate_level(candidates: int) -> float:
-    """Level of one candidate: that of the run divided by how many may reach the gate.
+    """Level of one candidate where as many reach the gate as were expected: for plans.
 
-    The run must let no more than ``candidates`` reach the gate. One that the minibatch stopped, or
-    that was judged before, spends nothing and does not count.
+    One that the minibatch stopped, or that was judged before, spends nothing and does not count.
 
     Raises:
         ValueError: Fewer than one candidate.
@@ -200,6 +201,19 @@ def candidate_level(candidates: int) -> float:
     if candidates < 1:
         raise ValueError(f"at least one candidate, not {candidates}")
     return RUN_LEVEL / candidates
+
+
+def next_level(left: float, expected: float) -> float:
+    """Level of the next candidate at the gate: its part of what is left of the run's level.
+
+    Whatever is expected, the parts of a run never add up to more than its level, so the union bound
+    holds: who comes to the gate, and when, may depend on all that was seen before.
+
+    Args:
+        left: Of the run's level.
+        expected: Candidates that are yet to come there, this one included.
+    """
+    return left / max(1.0, expected)
 
 
 def could_pass(clusters: int, level: float, answers: int, look_every: int = 4) -> bool:

@@ -26,18 +26,18 @@ def test_a_part_is_left_out_and_put_back(part: str) -> None:
 def test_a_part_is_put_back_after_a_run_that_fails() -> None:
     from evolve import trial
 
-    original = trial.candidate_level
+    original = trial.next_level
     with pytest.raises(ValueError, match="none"), ABLATIONS["level correction"].left_out():
         raise ValueError("none")
-    assert trial.candidate_level is original
+    assert trial.next_level is original
 
 
 def test_without_the_correction_every_candidate_has_the_level_of_the_run() -> None:
     from evolve import trial
 
     with ABLATIONS["level correction"].left_out():
-        assert trial.candidate_level(20) == RUN_LEVEL
-    assert trial.candidate_level(20) == RUN_LEVEL / 20
+        assert trial.next_level(0.1, 20) == RUN_LEVEL
+    assert trial.next_level(0.1, 20) == RUN_LEVEL / 20
 
 
 def test_what_is_not_there_cannot_be_left_out() -> None:

@@ -51,8 +51,8 @@ def test_calls_are_those_of_the_plan(estimator):
 
 
 def evolving(plan):
-    """Rollouts until the budget or the candidates that may come to the gate are spent."""
-    return min(float(plan.budget - plan.set_aside) - 2, plan.candidates * float(plan.candidate))
+    """Rollouts until the budget is spent."""
+    return float(plan.budget - plan.set_aside) - 2
 
 
 def test_needs_are_those_of_the_calls(estimator, env):

@@ -7,7 +7,7 @@ from evolve.field import split_by_periods, split_by_users
 from evolve.gym.rollout import World
 from evolve.lm.offline import OfflineLM
 from evolve.optimize.constraints import Constraints
-from evolve.optimize.gate import candidate_level
+from evolve.optimize.gate import RUN_LEVEL, candidate_level
 from evolve.plan import Plan, make_plan
 from evolve.trial import Trials
 from policies.policy import Lineage, seed_policy
@@ -113,18 +113,37 @@ def test_one_that_gains_on_train_users_alone_is_rejected_at_the_gate(trial):
     assert "mean difference +0.0000" in verdict.reason
 
 
-def test_the_level_is_that_of_the_plan_and_no_more_than_its_candidates_reach_the_gate(trial):
+def test_nobody_reaches_the_gate_once_the_level_of_the_run_is_spent(trial):
     train = {user.id for user in trial.field.minibatch(0)}
     for policy in (CANDIDATE, OTHER):
         trial.workers.right[policy.id] = lambda u, p, q: u in train or half(u, p, q)
     trial.candidates = 1
     trial.judge()
-    assert trial.trials.over == "the level of the run is spent on 1 candidate"
+    over = "what 1 candidate at the gate left of the run's level is too little to pass"
+    assert trial.trials.over == over
     spent = trial.evaluator.ledger.spent
     verdict = trial.again(OTHER).verdict
     assert (verdict.accepted, verdict.stage) == (False, "level")
-    assert verdict.reason.endswith("clusters, but the level of the run is spent on 1 candidate")
+    assert verdict.reason.endswith(f"clusters, but {over}")
     assert trial.evaluator.ledger.spent == spent + 8
+
+
+def test_the_level_is_shared_out_by_the_pace_and_never_exceeds_that_of_the_run(trial):
+    train = {user.id for user in trial.field.minibatch(0)}
+    trial.budget, trial.candidates, levels = 300, 6, []
+    trial.workers.right[CANDIDATE.id] = lambda u, p, q: u in train or half(u, p, q)
+    trial.judge()
+    for value in range(12, 26):
+        policy = PARENT.derive(settings={"top_k": value})
+        trial.workers.right[policy.id] = trial.workers.right[CANDIDATE.id]
+        levels.append(RUN_LEVEL - trial.trials.left)
+        if trial.trials.over is not None or trial.evaluator.ledger.left < 30:
+            break
+        trial.again(policy)
+    assert levels[0] == pytest.approx(RUN_LEVEL / 6, rel=0.2)
+    assert levels == sorted(set(levels))
+    assert len(levels) > 6
+    assert levels[-1] <= RUN_LEVEL
 
 
 def test_a_pair_that_failed_outside_is_dropped_on_both_sides(trial):
@@ -172,7 +191,7 @@ def test_where_the_budget_ends_at_the_gate_what_was_judged_decides(trial):
     assert verdict.stage == "gate"
     assert "after 4 clusters" in verdict.reason
     # All of the level, as no look comes after.
-    assert "within this look's 0.05; the budget ended the gate after 4 of 8" in verdict.reason
+    assert "within this look's 0.1; the budget ended the gate after 4 of 8" in verdict.reason
     assert trial.evaluator.ledger.spent == 24
 
 
