@@ -102,6 +102,7 @@ def _assess(
 def _notes(policies: Sequence[Policy], environment: str, assessment: Assessment) -> list[str]:
     """What the reader must know of the policies before the numbers."""
     from evolve.eval_report import named
+    from evolve.inputs import unread
 
     notes = []
     for policy in policies:
@@ -114,6 +115,9 @@ def _notes(policies: Sequence[Policy], environment: str, assessment: Assessment)
             )
     if len(policies) > len({policy.id for policy in policies}):
         notes.append("both policies are one and the same: their difference is nothing")
+    for one in {each.policy.id: each for each in assessment.assessed}.values():
+        warning = unread(round(one.total.format * one.total.n), one.total.n, named(one.policy))
+        notes.extend([] if warning is None else [warning])
     for rollout in assessment.failures:
         whose = "its own fault" if rollout.failure_kind == "policy" else "from outside"
         notes.append(

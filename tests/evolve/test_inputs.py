@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.inputs import STAND_IN, load_policy
+from evolve.inputs import STAND_IN, load_policy, unread
 from policies.errors import PolicyFileError
 from policies.policy import seed_policy, write_policy
 
@@ -26,3 +26,12 @@ def test_what_is_neither(name):
 def test_the_offline_model_is_said_to_be_a_stand_in():
     assert "stand-in" in STAND_IN
     assert "not an LLM" in STAND_IN
+
+
+def test_answers_that_cannot_be_read_are_told_of_from_half_of_them_on():
+    assert unread(0, 0, "nobody") is None
+    assert unread(95, 191, "awe") is None
+    said = unread(96, 192, "awe")
+    assert said.startswith("warning: 96 of 192 answers of awe could not be read")
+    assert "256 tokens for answers" in said
+    assert "512 for replies, 1,024 for writes, 4,096 for rewrites" in said

@@ -294,3 +294,20 @@ def test_a_policy_is_scored_with_a_real_model(env, tmp_path, capsys):
         capsys.readouterr().out
     )
     assert [path.name for path in tmp_path.iterdir()] == ["shared"]
+
+
+def test_a_model_that_cannot_be_read_is_told_of_once(env, tmp_path, monkeypatch, capsys):
+    def thinks(self, request):
+        reply = send(self, request)
+        return replace(reply, text="<think> so") if request.task == "answer" else reply
+
+    send = Played.send
+    monkeypatch.setattr(Played, "send", thinks)
+    run(Options(42, env, models=MODELS), tmp_path / "runs" / "run")
+    out = capsys.readouterr().out
+    assert out.count("warning: 64 of 64 answers of the parent's minibatch could not be read") == 1
+    assert ", format 1.00 (train users)" in out
+    line = ["--policy", "awi", "--against", "awi", "--env", env, "--users", "1"]
+    assert eval_main([*line, "--model", "openai/x"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("warning: 16 of 16 answers of awi-seed ") == 1
