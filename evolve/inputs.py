@@ -18,11 +18,14 @@ OUTSIDE_LEXICON = (
 
 
 def called(models: Models) -> str:
-    """Which model plays which role, in one line."""
+    """Which model plays which role, and where those of ``--api-base`` are, in one line."""
     roles = {"model": models.model, "user": models.user_model, "rewriter": models.rewrite_model}
-    others = (f"{role} {name}" for role, name in roles.items() if name != models.model)
-    where = f" at {models.api_base}" if models.api_base else ""
-    return ", ".join([f"model {models.model}", *others]) + where
+    told = []
+    for role, name in roles.items():
+        if role == "model" or name != models.model:
+            base = models.base_of(name)
+            told.append(f"{role} {name}{f' at {base}' if base else ''}")
+    return ", ".join(told)
 
 
 def unread(failures: int, answers: int, whose: str) -> str | None:
