@@ -18,6 +18,7 @@ from policies.files import write_whole
 from policies.policy import Policy, policy_to_yaml
 
 LOG = "run.log"
+_SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,14 @@ class RunFolder:
         """What the parent's rollouts said: ``feedback/gen-003.md``."""
         self._write(f"feedback/gen-{generation:03d}.md", feedback.markdown)
 
+    @property
+    def has_summary(self) -> bool:
+        """Whether the run has ended before."""
+        return (self.path / _SUMMARY).is_file()
+
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """The end of the run in numbers: ``summary.json``."""
-        self._write("summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+        self._write(_SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
     def _write(self, file: str, text: str) -> None:
         path = self.path / file

@@ -311,3 +311,20 @@ def test_a_model_that_cannot_be_read_is_told_of_once(env, tmp_path, monkeypatch,
     assert eval_main([*line, "--model", "openai/x"]) == 0
     out = capsys.readouterr().out
     assert out.count("warning: 16 of 16 answers of awi-seed ") == 1
+
+
+def test_a_run_that_has_ended_prints_itself_once_more_wherever_its_server_is(env, tmp_path, capsys):
+    folder = tmp_path / "runs" / "run"
+    there, moved = (replace(MODELS, api_base=f"http://127.0.0.1:{port}/v1") for port in (2, 1))
+    run(Options(42, env, models=there), folder)
+    ended = (folder / "summary.json").read_bytes()
+    assert "--api-base was" not in capsys.readouterr().out
+    before = Played.sent
+    run(Options(42, env, models=moved), folder, resume=True)
+    said = "--api-base was http://127.0.0.1:2/v1 when the run began and is now http://127.0.0.1:1/"
+    assert capsys.readouterr().out.count(said) == 1
+    assert (folder / "summary.json").read_bytes() == ended
+    assert Played.sent == before
+    (folder / "summary.json").unlink()
+    run(Options(42, env, models=there), folder, resume=True)
+    assert json.loads((folder / "summary.json").read_bytes())["test"] == json.loads(ended)["test"]
