@@ -82,6 +82,7 @@ def test_a_unit_buys_as_many_rollouts_as_it_pays_for(estimator, unit, most, litt
     told = re.escape(write_unit(unit, little))
     with pytest.raises(BudgetTooSmallError, match=rf"but {told} does not; give --budget ") as e:
         estimator.within({unit: little})
+    assert " or more, which is the estimate and a fifth for longer replies" in str(e.value)
     named = str(e.value).partition("--budget ")[2].partition(" or more")[0].strip("'")
     assert estimator.within(parse_units(named)).plan.candidates == 1
 
