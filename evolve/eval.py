@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evolve.assess import Assessment
     from evolve.config import Means, Models
     from evolve.gym.users import User
+    from evolve.money import Paid
     from evolve.workers import WorldSpec
     from policies.policy import Policy
 
@@ -47,7 +48,7 @@ def _run(options: argparse.Namespace) -> int:
     env = environment_path(options.env)
     users = load_users(env)[: options.users]
     spec = _spec(options, models, means)
-    assessment, model_notes = _assess(policies, users, spec, models, means)
+    assessment, paid, model_notes = _assess(policies, users, spec, models, means)
     environment = file_digest(env)
     notes = [*model_notes, *_notes(policies, environment, assessment)]
     if options.json:
@@ -55,7 +56,7 @@ def _run(options: argparse.Namespace) -> int:
         print(to_json(header, assessment))
     else:
         print("\n".join(notes), end="\n\n")
-        print_tables(tables_of(assessment))
+        print_tables(tables_of(assessment, paid))
     own_fault = any(rollout.failure_kind == "policy" for rollout in assessment.failures)
     return POLICY_FAILED if own_fault else 0
 
@@ -75,8 +76,8 @@ def _assess(
     spec: WorldSpec,
     models: Models,
     means: Means,
-) -> tuple[Assessment, list[str]]:
-    """The assessment, and what must be known of the models before its numbers are read."""
+) -> tuple[Assessment, Paid | None, list[str]]:
+    """The assessment, what it paid, and what must be known of models before numbers are read."""
     from evolve.assess import assess
     from evolve.config import OFFLINE
     from evolve.connecting import connected, find_site, make_workers
@@ -94,9 +95,9 @@ def _assess(
             (known,) = workers.run([partial(lexicon_share, users)])
             if known < 0.5:
                 notes.append(OUTSIDE_LEXICON)
-        if connection is not None:
-            notes.append(Paid.of(connection).line)
-    return assessment, notes
+        paid = None if connection is None else Paid.of(connection)
+        notes += [] if paid is None else [paid.line]
+    return assessment, paid, notes
 
 
 def _notes(policies: Sequence[Policy], environment: str, assessment: Assessment) -> list[str]:

@@ -223,7 +223,10 @@ def _end(run: _Run) -> Outcome:
     setup = run.setup
     outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
     _write(run, outcome)
-    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
+    if not run.evolution.judged:
+        setup.display.say(f"no candidate was judged: {run.evolution.reason}")
+    units = run.purse.spent
+    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid, units))
     setup.display.say(outcome.line)
     return outcome
 

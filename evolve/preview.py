@@ -9,7 +9,7 @@ from evolve.estimate import AT_ONCE, CALL_SECONDS, Estimate, Estimator
 from evolve.money import money
 from evolve.prepare import prepare
 from evolve.rehearsal import Amount
-from evolve.report_tables import TOKENS, dollars_cell
+from evolve.spent_table import TOKENS, dollars_cell
 from evolve.tables import Table, print_tables
 
 ASKS_ABOVE = 1.0  # dollars
