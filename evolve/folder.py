@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -92,9 +93,23 @@ class RunFolder:
             ) from error
 
 
+class _Warnings(logging.Handler):
+    """Shows warnings on stderr, which a live display puts above its bar."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it, to what stderr is now."""
+        with suppress(OSError, ValueError):
+            print(record.getMessage(), file=sys.stderr, flush=True)
+
+
 @contextmanager
 def logging_to(folder: Path) -> Iterator[None]:
     """What the package logs goes to the folder's ``run.log``, as long as that can be written.
+
+    Warnings are shown, too.
 
     Raises:
         RunFolderError: It cannot be opened.
@@ -110,12 +125,15 @@ def logging_to(folder: Path) -> Iterator[None]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("evolve")
     before = logger.level, logging.raiseExceptions
+    warnings = _Warnings()
     logger.addHandler(handler)
+    logger.addHandler(warnings)
     logger.setLevel(logging.DEBUG)
     logging.raiseExceptions = False  # a full disk is reported by what cannot do without it
     try:
         yield
     finally:
+        logger.removeHandler(warnings)
         logger.removeHandler(handler)
         with suppress(OSError):
             handler.close()
