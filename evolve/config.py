@@ -27,6 +27,10 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
 
+def _provider(name: str) -> str:
+    return name.partition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """Who plays which role.
@@ -37,7 +41,7 @@ class Models:
         user_model: Plays the user; empty for ``model``, which then stands here.
         rewrite_model: Rewrites texts; empty likewise.
         api_base: Where the models of one provider are served, that of the first real model of the
-            three; None for every provider's own address.
+            three, every one of them; None for every provider's own address.
         price: Dollars per million prompt and completion tokens of models with no known price, and
             of the only real model whether its price is known or not.
     """
@@ -77,6 +81,11 @@ class Models:
         """The models that are called, each once, in the order of the roles."""
         names = dict.fromkeys((self.model, self.user_model, self.rewrite_model))
         return tuple(name for name in names if name != OFFLINE)
+
+    def base_of(self, name: str) -> str | None:
+        """Where a model is served, if not at its provider's own address."""
+        served = name != OFFLINE and _provider(name) == _provider(self.real[0])
+        return self.api_base if served else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,16 +48,10 @@ def make_cast(models: Models, timeout: float) -> Cast:
         _read_env()
     specs = {name: ModelSpec(name, timeout=timeout) for name in models.real}
     if models.real:
-        provider = models.real[0].partition("/")[0]
         priced = _to_price(models, specs)
         for name in specs:
-            served = name.partition("/")[0] == provider
-            specs[name] = ModelSpec(
-                name,
-                models.api_base if served else None,
-                timeout,
-                models.price if name in priced else None,
-            )
+            price = models.price if name in priced else None
+            specs[name] = ModelSpec(name, models.base_of(name), timeout, price)
     specs[OFFLINE] = ModelSpec(OFFLINE)
     return Cast(specs[models.model], specs[models.user_model], specs[models.rewrite_model])
 

@@ -13,6 +13,7 @@ from evolve.field import Field
 from evolve.folder import RunFolder
 from evolve.gym.rollout import share
 from evolve.gym.users import User
+from evolve.inputs import unread
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.plan import Plan
@@ -20,6 +21,7 @@ from evolve.proposals import Proposals
 from evolve.seeding import derive
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
+from feedback.records import Stage
 from feedback.scores import score
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
@@ -91,6 +93,7 @@ class Evolution:
         self._generation = 0
         self._free = 0
         self._written = ""
+        self._warned = False
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -115,6 +118,7 @@ class Evolution:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
         feedback = self._feedback(parent, of_parent)
         self._show()
+        self._warn(of_parent)
         waiting = self._propose_all(parent, feedback)
         scorable = [candidate for candidate in waiting if candidate.verdict is None]
         paid = self._pay_minibatch(scorable, block)
@@ -255,6 +259,15 @@ class Evolution:
             setup.folder.write_feedback(self._generation, feedback)
         return feedback
 
+    def _warn(self, of_parent: Sequence[Scored]) -> None:
+        """Say once a run that a parent's answers cannot be read: no change of texts mends that."""
+        setup = self._setup
+        stages = [d.stage for d in setup.field.select(diagnoses_of(of_parent), "train")]
+        warning = unread(stages.count(Stage.FORMAT), len(stages), "the parent's minibatch")
+        if warning is not None and not self._warned:
+            self._warned = True
+            setup.display.say(warning)
+
     def _show(self) -> None:
         """Where the run stands: the best version on the train users that it was scored on."""
         setup, best = self._setup, self.archive.best().policy
@@ -268,6 +281,7 @@ class Evolution:
                 set_aside=float(setup.plan.set_aside),
                 best=found.accuracy,
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),
+                unread=found.format,
                 versions=len(self.archive.versions),
                 candidates=len(self.judged),
             )

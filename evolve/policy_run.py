@@ -223,7 +223,10 @@ def _end(run: _Run) -> Outcome:
     setup = run.setup
     outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
     _write(run, outcome)
-    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
+    if not run.evolution.judged:
+        setup.display.say(f"no candidate was judged: {run.evolution.reason}")
+    units = run.purse.spent
+    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid, units))
     setup.display.say(outcome.line)
     return outcome
 
@@ -255,6 +258,9 @@ def _introduce(
     display.say(f"run {journal.folder}: {plan.describe(field)}")
     if options.models.real:
         display.say(called(options.models))
+        was, now = journal.header["options"].get("api_base"), options.models.api_base
+        if was != now:
+            display.say(f"--api-base was {was} when the run began and is now {now}")
     if OFFLINE in (options.models.model, options.models.user_model):
         display.say(STAND_IN)
         # Journaled, so that a run that is only replayed need not load the lexicon.
@@ -284,5 +290,8 @@ def _write(run: _Run, outcome: Outcome) -> None:
     setup.folder.write_best(archive.best().policy, scores)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
     if run.paid is not None:
+        # What is only printed once more found nothing in the log: its counts say less.
+        if not setup.evaluator.journal.grown and setup.folder.has_summary:
+            return
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)

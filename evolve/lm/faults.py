@@ -113,7 +113,17 @@ def _no_key(fault: _Fault) -> ModelError:
     return ModelError(
         f"A model is asked with the key that the environment or .env holds, but {fault.spec.name}"
         f"{fault.at} did not take it{fault.said}; set the key of that provider, as a rule "
-        f"{variable} (any word for a server that wants none)."
+        f"{variable} (any word for a server that wants none){_one_address(fault)}."
+    )
+
+
+def _one_address(fault: _Fault) -> str:
+    """What may have been overlooked where a model was asked at ``--api-base``."""
+    if not fault.at:
+        return ""
+    return (
+        "; --api-base serves every model of the first one's provider: a server of your own is kept "
+        "apart by another of LiteLLM's prefixes, such as hosted_vllm/NAME"
     )
 
 
@@ -167,7 +177,7 @@ def _of_our_own(fault: _Fault) -> MnemotuneError | None:
         return ModelError(
             "A model is named as LiteLLM names it, provider/model, and must be there, but "
             f"{fault.spec.name} is unknown{fault.at}{'' if unnamed else fault.said}; mend --model, "
-            "or --api-base."
+            f"or --api-base{_one_address(fault)}."
         )
     if fault.known:
         return PolicyFailureError(f"the provider takes no such prompt{fault.said}")

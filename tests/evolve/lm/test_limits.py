@@ -215,3 +215,23 @@ def test_nobody_waits_for_a_turn_that_comes_too_late(
         with pytest.raises(BudgetExhaustedError, match="no time left"):
             limits.call("m", send)
     assert (len(send.times), time.monotonic() - began < 2) == (1, True)
+
+
+def test_that_calls_are_tried_again_is_told_but_not_too_often(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    limits = Limits()
+    for _ in range(2):
+        limits.call("m", Scripted(PassingError("no reply in time"), limited(0.01), "done"))
+    assert caplog.messages == ["calls are tried again: no reply in time (retries so far: 1)"]
+    monkeypatch.setattr(module, "TOLD_EVERY", 0.0)
+    limits.call("m", Scripted(PassingError("nobody", unreachable="mend"), "done"))
+    assert caplog.messages[1:] == ["calls are tried again: nobody (retries so far: 5)"]
+
+
+def test_an_address_that_never_answered_is_told_by_its_error_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(ModelError):
+        Limits().call("m", Scripted(PassingError("nobody", unreachable="mend")))
+    assert caplog.messages == []

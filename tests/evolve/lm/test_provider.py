@@ -281,3 +281,16 @@ def test_litellm_is_quiet_and_starts_no_threads(capfd: pytest.CaptureFixture[str
     failed(fails(401, KEY))
     assert capfd.readouterr() == ("", "")
     assert not [each.name for each in threading.enumerate() if "litellm" in each.name]
+
+
+def test_a_server_of_ones_own_may_have_a_prefix_of_its_own() -> None:
+    with ChatServer(lambda number, body: says("ok")) as server:
+        reply = Provider(ModelSpec("hosted_vllm/test-1", server.base)).send(REQUEST)
+        assert (reply.text, server.bodies[0]["model"]) == ("ok", "test-1")
+        assert KEY not in server.keys[0]
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_that_an_address_serves_all_models_of_a_provider_is_said(status: int) -> None:
+    said = str(failed(fails(status))[0])
+    assert "--api-base serves every model of the first one's provider: a server of your" in said
