@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +19,17 @@ from policies.errors import ConfigError
 
 if TYPE_CHECKING:
     from evolve.clusters import Cluster
+
+
+# Names of variables that LiteLLM takes addresses from.
+_ENDS = ("_API_BASE", "_BASE_URL")
+_ALSO = {
+    "bedrock": ("AWS_BEDROCK_RUNTIME_ENDPOINT",),
+    "text-completion-openai": ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
+    "vertex_ai": ("VERTEX_API_BASE",),
+    "ollama_chat": ("OLLAMA_API_BASE",),
+    "watsonx": ("WATSONX_URL",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +55,12 @@ def make_cast(models: Models, timeout: float) -> Cast:
     """Specs of the models, with keys of ``.env`` in the environment if any of them is real.
 
     Raises:
-        ConfigError: ``.env`` cannot be read, or a price is given although all have their own.
+        ConfigError: ``.env`` cannot be read, an address stands in the environment, or a price is
+            given although all have their own.
     """
     if models.real:
         _read_env()
+        _check_addresses(models)
     specs = {name: ModelSpec(name, timeout=timeout) for name in models.real}
     if models.real:
         provider = models.real[0].partition("/")[0]
@@ -173,10 +188,39 @@ def _to_price(models: Models, specs: dict[str, ModelSpec]) -> set[str]:
     return unknown
 
 
+def _check_addresses(models: Models) -> None:
+    """Check that no model would be asked at an address that the run does not know of.
+
+    LiteLLM looks for addresses in the environment, too; but which replies are the same, and what
+    a run was, depends on them.
+
+    Raises:
+        ConfigError: One stands there.
+    """
+    given = models.real[0].partition("/")[0] if models.api_base is not None else None
+    for model in models.real:
+        provider = model.partition("/")[0]
+        if provider == given:
+            continue
+        name = re.sub(r"\W", "_", provider).upper()
+        names = [f"{start}{end}" for start in (name, name.replace("_", "")) for end in _ENDS]
+        for variable in (*names, *_ALSO.get(provider, ())):
+            if os.environ.get(variable):
+                raise ConfigError(
+                    "Where a model is asked is part of what a run is, so it must be given, but "
+                    f"{variable} in the environment or .env holds an address for {model}; give it "
+                    f"by --api-base, or unset {variable}."
+                )
+
+
 def _read_env() -> None:
     """Keys of the current folder's ``.env``; what the environment has already stands."""
     from dotenv import load_dotenv
 
+    if Path(".env").is_dir():
+        raise ConfigError(
+            "Keys may stand in a file .env in the current folder, but that is a folder; rename it."
+        )
     try:
         load_dotenv(Path(".env"), override=False)
     except (OSError, ValueError) as error:
