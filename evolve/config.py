@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.resources import files
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
@@ -24,6 +25,9 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
     "first_rounds": (1, 50),  # a session of 50 rounds is a long day's talk already
     "later_rounds": (1, 50),
 }
+LONGEST_TIMEOUT = 86_400  # seconds
+MOST_PRICE = 1e9  # dollars per million tokens
+_SHOWN = 100  # characters of a value that is refused
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
 
@@ -70,11 +74,8 @@ class Models:
                     f"--{name.replace('_', '-')} says something of a model that is called, but all "
                     f"roles are played by {OFFLINE}; name one by --model, or leave it out."
                 )
-        if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]+\S*", self.api_base):
-            raise ConfigError(
-                "--api-base must be an address such as http://127.0.0.1:8080/v1, but is "
-                f"{self.api_base!r}; begin it with http:// or https://."
-            )
+        if self.api_base is not None:
+            check_address(self.api_base)
 
     @property
     def real(self) -> tuple[str, ...]:
@@ -182,9 +183,19 @@ class Means:
         self._check_backend()
         check_range("jobs", self.jobs, 1)
         check_range("concurrency", self.concurrency, 1)
-        if not (self.timeout > 0 and isfinite(self.timeout)):
+        if not 0 < self.timeout < inf:
             raise ConfigError(
                 f"--timeout must be above 0 seconds, but is {self.timeout:g}; give a larger number."
+            )
+        if self.timeout > LONGEST_TIMEOUT:
+            raise ConfigError(
+                f"--timeout must be at most a day ({LONGEST_TIMEOUT} seconds), but is "
+                f"{self.timeout:g}; give a smaller number."
+            )
+        if self.cache is not None and "\0" in str(self.cache):
+            raise ConfigError(
+                f"--cache must be a folder, but {str(self.cache)[:_SHOWN]!r} has a sign that no "
+                "name may have; name another."
             )
 
     def _check_backend(self) -> None:
@@ -223,6 +234,30 @@ def environment_path(env: str) -> str:
     return str(files("evolve.gym").joinpath("data", "sample.json")) if env == SAMPLE else env
 
 
+def check_address(address: str) -> None:
+    """Check ``--api-base``.
+
+    Raises:
+        ConfigError: It is no address, or holds a name or password, which is not shown.
+    """
+    try:
+        parts = urlsplit(address)
+        usable = parts.hostname is not None and parts.port != 0
+    except ValueError:  # a port that is no number, or half of a pair of brackets
+        parts, usable = urlsplit(""), False
+    if "@" in parts.netloc:
+        raise ConfigError(
+            "--api-base must be an address alone, but has a name or password before its @; leave "
+            "those out and give keys by the environment or .env."
+        )
+    if not usable or not re.fullmatch(r"https?://[!-~]+", address):
+        shown = re.sub(r"://[^/]*@", "://…@", address[:_SHOWN])
+        raise ConfigError(
+            "--api-base must be an address such as http://127.0.0.1:8080/v1, but is "
+            f"{shown!r}; begin it with http:// or https://, and mend its host and port."
+        )
+
+
 def check_range(option: str, value: int, least: int, most: int | None = None) -> None:
     """Check an option that is a number.
 
@@ -247,12 +282,13 @@ def parse_price(given: str | list[float] | tuple[float, float]) -> tuple[float, 
     pieces = given.split(",") if isinstance(given, str) else given
     try:
         prompt, completion = (float(piece) for piece in pieces)
-    except ValueError:
+    except (ValueError, OverflowError):
         prompt = completion = -1.0
-    if not all(price >= 0 and isfinite(price) for price in (prompt, completion)):
+    if not all(0 <= price <= MOST_PRICE for price in (prompt, completion)):
         raise ConfigError(
             "--price must be dollars per million tokens read and written, such as 0.4,1.6, but is "
-            f"{given!r}; give two numbers and a comma between them."
+            f"{str(given)[:_SHOWN]!r}; give two numbers up to {MOST_PRICE:.0e} and a comma between "
+            "them."
         )
     return prompt, completion
 

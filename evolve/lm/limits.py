@@ -28,6 +28,7 @@ TOLD_EVERY = 10.0  # seconds at least between two lines that calls are tried aga
 FIRST_WAIT = 0.5  # seconds before the second try, doubled from try to try
 LONGEST_WAIT = 30.0  # seconds between two tries, unless the provider asks for more
 LONGEST_ASKED = 300.0  # seconds that a provider may ask to wait; more is a failure
+MOST_WAITED = 600.0  # seconds that one call may be put off in all
 # Most often an address that was mistyped: told soon.
 UNREACHABLE_TRIES, UNREACHABLE_SECONDS = 3, 3.0
 # Waiting its turn is no failure of a call, so it may be sent away more often than it may fail.
@@ -134,7 +135,12 @@ class Limits:
             gate.refused = str(error)
             raise
         except PassingError as error:
-            if error.unreachable is None or gate.opened:
+            if error.retry_after is not None and error.retry_after > LONGEST_ASKED:
+                failure = OutsideFailureError(
+                    f"{error}, and the provider asks to wait {error.retry_after:g} s, which is "
+                    f"more than the {LONGEST_ASKED:g} s that are waited for"
+                )
+            elif error.unreachable is None or gate.opened:
                 failure = OutsideFailureError(f"{error}, and tried again in vain")
             else:
                 gate.refused = error.unreachable
@@ -235,11 +241,16 @@ class _Tries:
         self._began = time.monotonic()
         self._failed = 0
         self._limited = 0
+        self._waited = 0.0
 
     def stop(self, error: PassingError) -> bool:
         """Count a failure; whether it was the last try."""
         if error.retry_after is not None and error.retry_after > LONGEST_ASKED:
             return True
+        if error.limited or error.retry_after is not None:
+            self._waited += error.retry_after or _longer(self._limited)
+            if self._waited > MOST_WAITED:
+                return True
         if error.limited:
             self._limited += 1
             return self._limited >= LIMITED_TRIES * self._attempts

@@ -34,7 +34,7 @@ class Played:
 
     sent = 0
 
-    def __init__(self, spec):
+    def __init__(self, spec, lost=None):
         self._lm = OfflineLM()
 
     def takes(self, request):

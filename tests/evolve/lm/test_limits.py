@@ -89,10 +89,18 @@ def test_being_sent_away_is_bounded_too_but_more_patiently() -> None:
 
 
 def test_a_provider_that_asks_for_too_long_a_wait_has_failed() -> None:
-    send = Scripted(limited(3600))
-    with pytest.raises(OutsideFailureError):
+    send = Scripted(limited(1e9))
+    with pytest.raises(OutsideFailureError, match=r"asks to wait 1e\+09 s, which is more than"):
         Limits().call("m", send)
     assert len(send.times) == 1
+
+
+def test_a_call_is_not_put_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WAITED", 0.35)
+    send = Scripted(limited(0.1))
+    with pytest.raises(OutsideFailureError, match="in vain"):
+        Limits().call("m", send)
+    assert len(send.times) == 4
 
 
 def test_calls_that_fail_together_put_the_others_off_once() -> None:
