@@ -100,7 +100,7 @@ RUN_ARGUMENTS = (
     *WORKER_ARGUMENTS,
     Argument("storage", "database that mirrors the search, such as sqlite:///FILE", metavar="URL"),
     Argument("dry-run", "say what the run would call and pay, and end", bool),
-    Argument("yes", "do not ask before a run that may pay over $1", bool),
+    Argument("yes", "do not ask before a run that may pay over $1, or is unpriced", bool),
 )
 """Of ``evolve.loop``."""
 

@@ -7,12 +7,13 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib.resources import files
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
 from evolve.optimize.constraints import LEAST_MEMORY, Constraints
 from evolve.optimize.strategy import GATED, STRATEGIES
+from evolve.ranges import SHOWN, check_address, check_range, parse_price
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
@@ -38,7 +39,12 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
     "max_memory_tokens": (LEAST_MEMORY, None),
     "max_answer_tokens": (1, None),
 }
+LONGEST_TIMEOUT = 86_400  # seconds
 _MODEL = re.compile(r"[^\s/]+/\S+")
+
+
+def _provider(name: str) -> str:
+    return name.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Models:
         user_model: Plays the user; empty for ``model``, which then stands here.
         rewrite_model: Rewrites texts; empty likewise.
         api_base: Where the models of one provider are served, that of the first real model of the
-            three; None for every provider's own address.
+            three, every one of them; None for every provider's own address.
         price: Dollars per million prompt and completion tokens of models with no known price, and
             of the only real model whether its price is known or not.
     """
@@ -80,17 +86,19 @@ class Models:
                     f"--{name.replace('_', '-')} says something of a model that is called, but all "
                     f"roles are played by {OFFLINE}; name one by --model, or leave it out."
                 )
-        if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]+\S*", self.api_base):
-            raise ConfigError(
-                "--api-base must be an address such as http://127.0.0.1:8080/v1, but is "
-                f"{self.api_base!r}; begin it with http:// or https://."
-            )
+        if self.api_base is not None:
+            check_address(self.api_base)
 
     @property
     def real(self) -> tuple[str, ...]:
         """The models that are called, each once, in the order of the roles."""
         names = dict.fromkeys((self.model, self.user_model, self.rewrite_model))
         return tuple(name for name in names if name != OFFLINE)
+
+    def base_of(self, name: str) -> str | None:
+        """Where a model is served, if not at its provider's own address."""
+        served = name != OFFLINE and _provider(name) == _provider(self.real[0])
+        return self.api_base if served else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +246,19 @@ class Means:
         self._check_backend()
         check_range("jobs", self.jobs, 1)
         check_range("concurrency", self.concurrency, 1)
-        if not (self.timeout > 0 and isfinite(self.timeout)):
+        if not 0 < self.timeout < inf:
             raise ConfigError(
                 f"--timeout must be above 0 seconds, but is {self.timeout:g}; give a larger number."
+            )
+        if self.timeout > LONGEST_TIMEOUT:
+            raise ConfigError(
+                f"--timeout must be at most a day ({LONGEST_TIMEOUT} seconds), but is "
+                f"{self.timeout:g}; give a smaller number."
+            )
+        if self.cache is not None and "\0" in str(self.cache):
+            raise ConfigError(
+                f"--cache must be a folder, but {str(self.cache)[:SHOWN]!r} has a sign that no "
+                "name may have; name another."
             )
 
     def _check_backend(self) -> None:
@@ -277,40 +295,6 @@ def check_payable(options: Options, means: Means) -> None:
 def environment_path(env: str) -> str:
     """Where an environment file is: ``sample`` names the packaged one."""
     return str(files("evolve.gym").joinpath("data", "sample.json")) if env == SAMPLE else env
-
-
-def check_range(option: str, value: int, least: int, most: int | None = None) -> None:
-    """Check an option that is a number.
-
-    Raises:
-        ConfigError: It is smaller than ``least`` or larger than ``most``.
-    """
-    named = f"--{option.replace('_', '-')}"
-    if value < least:
-        raise ConfigError(
-            f"{named} must be at least {least}, but is {value}; give a larger number."
-        )
-    if most is not None and value > most:
-        raise ConfigError(f"{named} must be at most {most}, but is {value}; give a smaller number.")
-
-
-def parse_price(given: str | list[float] | tuple[float, float]) -> tuple[float, float]:
-    """Dollars per million prompt and completion tokens, such as ``0.4,1.6``.
-
-    Raises:
-        ConfigError: It is not two numbers of 0 or more.
-    """
-    pieces = given.split(",") if isinstance(given, str) else given
-    try:
-        prompt, completion = (float(piece) for piece in pieces)
-    except ValueError:
-        prompt = completion = -1.0
-    if not all(price >= 0 and isfinite(price) for price in (prompt, completion)):
-        raise ConfigError(
-            "--price must be dollars per million tokens read and written, such as 0.4,1.6, but is "
-            f"{given!r}; give two numbers and a comma between them."
-        )
-    return prompt, completion
 
 
 def make_models(given: Mapping[str, Any]) -> Models:

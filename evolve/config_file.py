@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,13 @@ def read_config(path: str, arguments: Iterable[Argument]) -> dict[str, Any]:
     known = {argument.key: argument for argument in arguments}
     found: dict[str, Any] = {}
     for given, value in _mapping(path).items():
-        name = "yes" if given is True else str(given)  # that is what YAML takes it for
+        # Yes is what YAML takes for true.
+        name = "yes" if given is True else given if isinstance(given, str) else _shown(given)
         key = name.replace("-", "_")
         if key not in known:
             raise ConfigError(
                 f"A config file holds long options without their two dashes, but {path} has "
-                f"{name!r}; name one of {', '.join(sorted(a.name for a in known.values()))}."
+                f"{_shown(name)}; name one of {', '.join(sorted(a.name for a in known.values()))}."
             )
         if key in found:
             raise ConfigError(f"An option is named once, but {path} has {name!r} twice; drop one.")
@@ -53,7 +56,7 @@ def _mapping(path: str) -> dict[object, object]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
-        why = getattr(error, "problem", None) or "it is not text in UTF-8"
+        why = _why(error)
         raise ConfigError(
             f"--config names a YAML file, but {path} is none ({why}{where}); mend it."
         ) from error
@@ -67,16 +70,43 @@ def _mapping(path: str) -> dict[object, object]:
     return content
 
 
+def _why(error: Exception) -> str:
+    """Why a file could not be read."""
+    if isinstance(error, UnicodeError):
+        return "it is not text in UTF-8"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    why = getattr(error, "problem", None) or getattr(error, "reason", None)
+    return str(why or str(error).partition(";")[0])[:100]
+
+
+def _shown(value: object) -> str:
+    """The beginning of a value, which may be endless."""
+    try:
+        text = reprlib.repr(value)
+    except ValueError:  # a number of thousands of digits
+        return "a number that is too long to show"
+    return text if len(text) <= 100 else f"{text[:100]}…"
+
+
 def _value(path: str, argument: Argument, value: object) -> object:
     """The value as the command line would give it."""
     kind = argument.kind
     if argument.key == "price" and isinstance(value, list):
-        return ",".join(map(str, value))
+        with suppress(ValueError):  # too many digits
+            if all(isinstance(each, int | float) for each in value):
+                return ",".join(map(str, value))
+    if isinstance(value, str) and "\0" in value:
+        raise ConfigError(
+            f"{argument.name} must be text that can be written, but {path} has a sign of number 0 "
+            "in it; mend its value."
+        )
     if isinstance(value, bool) == (kind is bool):
         if isinstance(value, kind):
             return value
         if isinstance(value, int) and kind in (float, str):  # a budget, or a folder named 2024
-            return kind(value)
+            with suppress(ValueError, OverflowError):  # too many digits
+                return kind(value)
     raise ConfigError(
-        f"{argument.name} must be {_KINDS[kind]}, but {path} has {value!r}; mend its value."
+        f"{argument.name} must be {_KINDS[kind]}, but {path} has {_shown(value)}; mend its value."
     )

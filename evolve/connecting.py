@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +19,17 @@ from policies.errors import ConfigError
 
 if TYPE_CHECKING:
     from evolve.clusters import Cluster
+
+
+# Names of variables that LiteLLM takes addresses from.
+_ENDS = ("_API_BASE", "_BASE_URL")
+_ALSO = {
+    "bedrock": ("AWS_BEDROCK_RUNTIME_ENDPOINT",),
+    "text-completion-openai": ("OPENAI_API_BASE", "OPENAI_BASE_URL"),
+    "vertex_ai": ("VERTEX_API_BASE",),
+    "ollama_chat": ("OLLAMA_API_BASE",),
+    "watsonx": ("WATSONX_URL",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +61,11 @@ def make_cast(models: Models, timeout: float) -> Cast:
         _read_env()
     specs = {name: ModelSpec(name, timeout=timeout) for name in models.real}
     if models.real:
-        provider = models.real[0].partition("/")[0]
         priced = _to_price(models, specs)
         for name in specs:
-            served = name.partition("/")[0] == provider
-            specs[name] = ModelSpec(
-                name,
-                models.api_base if served else None,
-                timeout,
-                models.price if name in priced else None,
-            )
+            price = models.price if name in priced else None
+            address = models.base_of(name) or _address_of(name)
+            specs[name] = ModelSpec(name, address, timeout, price)
     specs[OFFLINE] = ModelSpec(OFFLINE)
     return Cast(specs[models.model], specs[models.user_model], specs[models.rewrite_model])
 
@@ -173,10 +181,26 @@ def _to_price(models: Models, specs: dict[str, ModelSpec]) -> set[str]:
     return unknown
 
 
+def _address_of(model: str) -> str | None:
+    """The address for a model that the environment holds, under a name that LiteLLM looks for.
+
+    It is made known to the client, since which replies are the same depends on who gave them.
+    """
+    provider = model.partition("/")[0]
+    name = re.sub(r"\W", "_", provider).upper()
+    names = [f"{start}{end}" for start in (name, name.replace("_", "")) for end in _ENDS]
+    found = (os.environ.get(variable) for variable in (*names, *_ALSO.get(provider, ())))
+    return next(filter(None, found), None)
+
+
 def _read_env() -> None:
     """Keys of the current folder's ``.env``; what the environment has already stands."""
     from dotenv import load_dotenv
 
+    if Path(".env").is_dir():
+        raise ConfigError(
+            "Keys may stand in a file .env in the current folder, but that is a folder; rename it."
+        )
     try:
         load_dotenv(Path(".env"), override=False)
     except (OSError, ValueError) as error:

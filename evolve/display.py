@@ -30,6 +30,7 @@ class Standing:
         set_aside: Of the budget, rollouts for the final scoring.
         best: Accuracy of the best version so far on the train users that it was scored on.
         stages: Its write, read and utilization failures there.
+        unread: Its format failures there.
         versions: Accepted versions, the seed included.
         candidates: Candidates so far.
         policy: Id of the best version so far.
@@ -41,15 +42,17 @@ class Standing:
     set_aside: float
     best: float
     stages: tuple[float, float, float]
+    unread: float
     versions: int
     candidates: int
     policy: str
 
     def __str__(self) -> str:
         stages = "/".join(f"{s:.2f}" for s in self.stages)
+        unread = f", format {self.unread:.2f}" if self.unread else ""
         return (
             f"generation {self.generation}  best so far: accuracy {self.best:.2f}, "
-            f"write/read/utilization {stages} (train users)  "
+            f"write/read/utilization {stages}{unread} (train users)  "
             f"candidates {self.candidates}, accepted {self.versions - 1}"
         )
 

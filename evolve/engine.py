@@ -13,12 +13,13 @@ from typing import Protocol
 
 from evolve.display import Standing
 from evolve.evaluate import Scored
-from evolve.evolution import Evolution, Setup
+from evolve.evolution import Evolution
 from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import Proposal, ProposalContext, Verdict
 from evolve.optimize.strategy import STRATEGIES
 from evolve.screening import ScreenSummary
+from evolve.setup import Setup
 from evolve.trial import diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
 from feedback.scores import score
@@ -148,6 +149,7 @@ class Book:
                 set_aside=float(setup.plan.set_aside),
                 best=found.accuracy,
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),
+                unread=found.format,
                 versions=len(self.archive.versions),
                 candidates=len(self.judged),
                 policy=self.archive.best().policy.id,

@@ -166,8 +166,8 @@ class Estimator:
             raise BudgetTooSmallError(
                 "A budget must buy one full proposal, judged on all gate users and reported on "
                 f"test users, but {write_unit(unit, units[unit])} does not; give --budget "
-                f"{quoted(write_unit(unit, enough))} or more"
-                f"{', or a cheaper model' * (unit == 'dollars')}."
+                f"{quoted(write_unit(unit, enough))} or more, which is the estimate and a "
+                f"fifth for longer replies{', or a cheaper model' * (unit == 'dollars')}."
             )
 
     def _affordable(self, rollouts: int, units: Mapping[str, float]) -> Estimate | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evolve.assess import Assessment
     from evolve.config import Means, Models
     from evolve.gym.users import User
+    from evolve.money import Paid
     from evolve.workers import WorldSpec
     from policies.policy import Policy
 
@@ -30,10 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     limit_threads()
-    from evolve.config import RANGES, check_range, environment_path, make_means, make_models
+    from evolve.config import RANGES, environment_path, make_means, make_models
     from evolve.eval_report import tables_of, to_json
     from evolve.gym.users import file_digest, load_users
     from evolve.inputs import load_policy
+    from evolve.ranges import check_range
     from evolve.tables import print_tables
 
     given = vars(options)
@@ -47,7 +49,7 @@ def _run(options: argparse.Namespace) -> int:
     env = environment_path(options.env)
     users = load_users(env)[: options.users]
     spec = _spec(options, models, means)
-    assessment, model_notes = _assess(policies, users, spec, models, means)
+    assessment, paid, model_notes = _assess(policies, users, spec, models, means)
     environment = file_digest(env)
     notes = [*model_notes, *_notes(policies, environment, assessment)]
     if options.json:
@@ -55,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
         print(to_json(header, assessment))
     else:
         print("\n".join(notes), end="\n\n")
-        print_tables(tables_of(assessment))
+        print_tables(tables_of(assessment, paid))
     own_fault = any(rollout.failure_kind == "policy" for rollout in assessment.failures)
     return POLICY_FAILED if own_fault else 0
 
@@ -75,8 +77,8 @@ def _assess(
     spec: WorldSpec,
     models: Models,
     means: Means,
-) -> tuple[Assessment, list[str]]:
-    """The assessment, and what must be known of the models before its numbers are read."""
+) -> tuple[Assessment, Paid | None, list[str]]:
+    """The assessment, what it paid, and what must be known of models before numbers are read."""
     from evolve.assess import assess
     from evolve.config import OFFLINE
     from evolve.connecting import connected, find_site, make_workers
@@ -94,14 +96,15 @@ def _assess(
             (known,) = workers.run([partial(lexicon_share, users)])
             if known < 0.5:
                 notes.append(OUTSIDE_LEXICON)
-        if connection is not None:
-            notes.append(Paid.of(connection).line)
-    return assessment, notes
+        paid = None if connection is None else Paid.of(connection)
+        notes += [] if paid is None else [paid.line]
+    return assessment, paid, notes
 
 
 def _notes(policies: Sequence[Policy], environment: str, assessment: Assessment) -> list[str]:
     """What the reader must know of the policies before the numbers."""
     from evolve.eval_report import named
+    from evolve.inputs import unread
 
     notes = []
     for policy in policies:
@@ -114,6 +117,9 @@ def _notes(policies: Sequence[Policy], environment: str, assessment: Assessment)
             )
     if len(policies) > len({policy.id for policy in policies}):
         notes.append("both policies are one and the same: their difference is nothing")
+    for one in {each.policy.id: each for each in assessment.assessed}.values():
+        warning = unread(round(one.total.format * one.total.n), one.total.n, named(one.policy))
+        notes.extend([] if warning is None else [warning])
     for rollout in assessment.failures:
         whose = "its own fault" if rollout.failure_kind == "policy" else "from outside"
         notes.append(

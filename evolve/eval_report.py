@@ -10,6 +10,8 @@ from typing import Any
 
 from evolve.assess import Assessed, Assessment
 from evolve.lm.meter import add_usage
+from evolve.money import Paid
+from evolve.spent_table import paid_table, usage_table
 from evolve.stats import Interval
 from evolve.tables import Table, number
 from feedback.records import TraceStage, Usage
@@ -26,15 +28,20 @@ def named(policy: Policy) -> str:
     return f"{policy.name or policy.architecture} {policy.short_id}"
 
 
-def tables_of(assessment: Assessment) -> list[Table]:
-    """The assessment as tables."""
+def tables_of(assessment: Assessment, paid: Paid | None = None) -> list[Table]:
+    """The assessment as tables.
+
+    Args:
+        assessment: What is reported.
+        paid: What it paid; None where all roles are played offline.
+    """
     assessed = list({one.policy.id: one for one in assessment.assessed}.values())
     tables = [_scores(assessed), _stages(assessed), *_trace(assessed)]
     for one in assessed:
         tables += [_periods(one), *_trace_by_period(one)]
     if len(assessment.assessed) > 1:
         tables.append(_difference(assessment))
-    return [*tables, _spent(assessment, assessed)]
+    return [*tables, _spent(assessment, assessed, paid)]
 
 
 def to_json(header: Mapping[str, Any], assessment: Assessment) -> str:
@@ -149,15 +156,14 @@ def _difference(assessment: Assessment) -> Table:
     return Table(title, columns, rows)
 
 
-def _spent(assessment: Assessment, assessed: Sequence[Assessed]) -> Table:
+def _spent(assessment: Assessment, assessed: Sequence[Assessed], paid: Paid | None) -> Table:
     total: tuple[tuple[str, Usage], ...] = ()
     for one in assessed:
         total = add_usage(total, one.usage)
-    rows = tuple(
-        (role, str(usage.calls), str(usage.prompt_tokens), str(usage.completion_tokens))
-        for role, usage in add_usage(total, assessment.bound_usage)
-    )
-    return Table("Spent", ("role", "calls", "prompt tokens", "completion tokens"), rows)
+    total = add_usage(total, assessment.bound_usage)
+    if paid is None:
+        return usage_table("Spent", total)
+    return paid_table(f"Spent: {paid.line}", total, paid)
 
 
 def _stage_cells(scores: Scores) -> tuple[str, ...]:

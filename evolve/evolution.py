@@ -6,68 +6,27 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from evolve.display import Display, Standing
-from evolve.evaluate import Evaluator, Job, Scored
-from evolve.field import Field
-from evolve.folder import RunFolder
+from evolve.display import Standing
+from evolve.evaluate import Job, Scored
 from evolve.history import History
+from evolve.inputs import unread
 from evolve.minibatch import Lived, Minibatch
 from evolve.optimize.architecture import start_of
 from evolve.optimize.archive import Archive, PassedOver
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.optimize.credit import mass_of
-from evolve.plan import Plan
-from evolve.proposals import Proposals
 from evolve.screening import PROPOSED, Screen, ScreenSummary
 from evolve.seeding import derive
+from evolve.setup import Setup
 from evolve.trial import Trials, diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
+from feedback.records import Stage
 from feedback.scores import score, tokens_per_answer
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
 from policies.policy import Lineage, Policy
 
 PER_GENERATION = 2  # candidates of one parent that go on-policy side by side
 FREE_IN_A_ROW = 12  # proposals that cost nothing before the run ends: its proposer repeats itself
-
-
-@dataclass(frozen=True, slots=True)
-class Thrift:
-    """What a run saves on candidates.
-
-    Attributes:
-        racing: Whether the minibatch stops those without a chance half-way.
-        screening: Whether candidates are heard off-policy first, as long as that predicts.
-    """
-
-    racing: bool = True
-    screening: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What a run is made of.
-
-    Attributes:
-        evaluator: Scores and pays.
-        proposals: Asks for proposals.
-        field: Who is scored where.
-        plan: What the budget buys.
-        folder: Where files that people read go.
-        display: What the watcher sees.
-        seed: Of the run.
-        environment: Digest of the environment file.
-        thrift: What is saved on candidates.
-    """
-
-    evaluator: Evaluator
-    proposals: Proposals
-    field: Field
-    plan: Plan
-    folder: RunFolder
-    display: Display
-    seed: int
-    environment: str
-    thrift: Thrift = Thrift()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +73,7 @@ class Evolution:
         self._generation = 0
         self._free = 0
         self._written = ""
+        self._warned = False
 
     @property
     def screen(self) -> ScreenSummary:
@@ -149,6 +109,7 @@ class Evolution:
         feedback = self._feedback(parent, of_parent)
         self.mass = mass_of(parent, feedback)
         self._show()
+        self._warn(of_parent)
         # A screen that leaves no room for whom it chooses would be of no use.
         screened = self._screen.on and self._screen.cost(block) + PER_GENERATION * cost <= left
         waiting = self._propose_all(parent, feedback, PROPOSED if screened else PER_GENERATION)
@@ -314,6 +275,15 @@ class Evolution:
             setup.folder.write_feedback(self._generation, feedback)
         return feedback
 
+    def _warn(self, of_parent: Sequence[Scored]) -> None:
+        """Say once a run that a parent's answers cannot be read: no change of texts mends that."""
+        setup = self._setup
+        stages = [d.stage for d in setup.field.select(diagnoses_of(of_parent), "train")]
+        warning = unread(stages.count(Stage.FORMAT), len(stages), "the parent's minibatch")
+        if warning is not None and not self._warned:
+            self._warned = True
+            setup.display.say(warning)
+
     def _show(self) -> None:
         """Where the run stands: the best version on the train users that it was scored on."""
         setup, best = self._setup, self.archive.best().policy
@@ -327,6 +297,7 @@ class Evolution:
                 set_aside=float(setup.plan.set_aside),
                 best=found.accuracy,
                 stages=(found.write or 0.0, found.read or 0.0, found.utilization or 0.0),
+                unread=found.format,
                 versions=len(self.archive.versions),
                 candidates=len(self.judged),
                 policy=best.id,

@@ -48,7 +48,7 @@ class Outcome:
         gain: Memory score of best less that of seed on test users, with its interval over
             clusters; None where it is undefined, or the seed is the best.
         shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
-        failure: Why seed or best could not be compared, where one is left out.
+        failure: Why seed or best could not be compared, where all rollouts of one failed.
         cut: Whether the budget ended before all was scored.
     """
 
@@ -61,7 +61,8 @@ class Outcome:
     @property
     def line(self) -> str:
         """The run's last word."""
-        ended = "; the budget ended before all of them were scored" if self.cut else ""
+        cut = self.cut and {"seed", "best"} <= self.tested.keys()
+        ended = "; the budget ended before all of them were scored" if cut else ""
         return f"{self._found}{ended}"
 
     @property
@@ -70,6 +71,13 @@ class Outcome:
             return (
                 f"test users: seed and best cannot be compared, all rollouts of one failed: "
                 f"{self.failure}"
+            )
+        if not self.tested:
+            return "test users: the budget ended before any of them was scored"
+        if not {"seed", "best"} <= self.tested.keys():
+            return (
+                "test users: seed and best cannot be compared, the budget ended before both of "
+                "them were scored"
             )
         seed, best = self.tested["seed"].scores, self.tested["best"].scores
         users = len({d.user for d in self.tested["best"].diagnoses})
@@ -108,7 +116,8 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
     every = [job for group in jobs.values() for job in group]
     bounds, cut = _score_all(evaluator, every, plan.test)
     bounded = {user for user, _, _ in bounds}
-    tested, failures = {}, []
+    tested: dict[str, Tested] = {}
+    failures: list[str | None] = []
     for name, group in jobs.items():
         scored = [s for s in _known(evaluator, group) if s.rollout.user in bounded]
         diagnoses = tuple(field.select((d for s in scored for d in s.diagnoses), "test"))
@@ -117,9 +126,9 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
             tokens = None if name == "none" else tokens_per_answer(lived)
             tested[name] = Tested(policies[name], diagnoses, score(diagnoses, bounds), tokens)
         elif name in {"seed", "best"}:
-            failures.append(str(scored[0].rollout.failure) if scored else "none was paid for")
-    if failures:
-        return Outcome(tested, None, None, failures[0], cut)
+            failures += [scored[0].rollout.failure] if scored else []
+    if not {"seed", "best"} <= tested.keys():
+        return Outcome(tested, None, None, failures[0] if failures else None, cut)
     seeds, bests = tested["seed"].diagnoses, tested["best"].diagnoses
     gain = None
     if policies["seed"].id != policies["best"].id:

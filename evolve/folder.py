@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +21,7 @@ from policies.files import write_whole
 from policies.policy import Policy, policy_to_yaml
 
 LOG = "run.log"
+_SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,14 @@ class RunFolder:
         """What the parent's rollouts said: ``feedback/gen-003.md``."""
         self._write(f"feedback/gen-{generation:03d}.md", feedback.markdown)
 
+    @property
+    def has_summary(self) -> bool:
+        """Whether the run has ended before."""
+        return (self.path / _SUMMARY).is_file()
+
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """The end of the run in numbers: ``summary.json``."""
-        self._write("summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+        self._write(_SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
     def _write(self, file: str, text: str) -> None:
         path = self.path / file
@@ -127,9 +134,23 @@ def _point(point: Point, seed: Policy) -> dict[str, object]:
     }
 
 
+class _Warnings(logging.Handler):
+    """Shows warnings on stderr, which a live display puts above its bar."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it, to what stderr is now."""
+        with suppress(OSError, ValueError):
+            print(record.getMessage(), file=sys.stderr, flush=True)
+
+
 @contextmanager
 def logging_to(folder: Path) -> Iterator[None]:
     """What the package logs goes to the folder's ``run.log``, as long as that can be written.
+
+    Warnings are shown, too.
 
     Raises:
         RunFolderError: It cannot be opened.
@@ -145,12 +166,15 @@ def logging_to(folder: Path) -> Iterator[None]:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("evolve")
     before = logger.level, logging.raiseExceptions
+    warnings = _Warnings()
     logger.addHandler(handler)
+    logger.addHandler(warnings)
     logger.setLevel(logging.DEBUG)
     logging.raiseExceptions = False  # a full disk is reported by what cannot do without it
     try:
         yield
     finally:
+        logger.removeHandler(warnings)
         logger.removeHandler(handler)
         with suppress(OSError):
             handler.close()

@@ -14,13 +14,14 @@ from typing import Any
 
 from evolve.codec import from_data, to_data
 from evolve.engine import Book, unscored
-from evolve.evolution import FREE_IN_A_ROW, Setup
+from evolve.evolution import FREE_IN_A_ROW
 from evolve.gepa_adapter import Example, PolicyAdapter, reflect
 from evolve.lm.meter import Meter
 from evolve.money import once_paid
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import Verdict
 from evolve.seeding import derive
+from evolve.setup import Setup
 from evolve.trial import diagnoses_of
 from feedback.records import Usage
 from feedback.scores import tokens_per_answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evolve.config import Models
+from evolve.lm.base import CAPS
 from policies.policy import Policy, read_policy, seed_policy
 
 STAND_IN = (
@@ -17,11 +18,36 @@ OUTSIDE_LEXICON = (
 
 
 def called(models: Models) -> str:
-    """Which model plays which role, in one line."""
+    """Which model plays which role, and where those of ``--api-base`` are, in one line."""
     roles = {"model": models.model, "user": models.user_model, "rewriter": models.rewrite_model}
-    others = (f"{role} {name}" for role, name in roles.items() if name != models.model)
-    where = f" at {models.api_base}" if models.api_base else ""
-    return ", ".join([f"model {models.model}", *others]) + where
+    told = []
+    for role, name in roles.items():
+        if role == "model" or name != models.model:
+            base = models.base_of(name)
+            told.append(f"{role} {name}{f' at {base}' if base else ''}")
+    return ", ".join(told)
+
+
+def unread(failures: int, answers: int, whose: str) -> str | None:
+    """What to say where at least half of the answers are format failures, else None.
+
+    Args:
+        failures: Answers whose choice could not be read.
+        answers: Of so many.
+        whose: Who gave them, in words.
+    """
+    if not answers or 2 * failures < answers:
+        return None
+    caps = (
+        f"{CAPS['answer']} tokens for answers, probes, bounds and the simulated user, "
+        f"{CAPS['reply']} for replies, {CAPS['write']:,} for writes, {CAPS['rewrite']:,} for "
+        "rewrites"
+    )
+    return (
+        f"warning: {failures} of {answers} answers of {whose} could not be read and count as "
+        f"format failures; a reply is cut off at {caps}, and a model that thinks aloud needs "
+        "thinking turned off at its server"
+    )
 
 
 def load_policy(name_or_path: str) -> Policy:

@@ -30,6 +30,7 @@ _BEGINNINGS = tuple(
     b'{"kind": "%s", ' % kind for kind in (b"run", b"terms", b"introduction", b"reserve")
 )
 _SUM = b', "sum": '  # of all before it in the line
+_MOVABLE = {"--api-base"}  # a server may move; what it says is the run's all the same
 # Options that name a file, and the digest of it that the header has.
 _DIGESTED = {"--env": "the environment", "--policy": "the seed policy"}
 
@@ -45,6 +46,7 @@ class Journal:
 
     Attributes:
         header: As it stands in the journal.
+        grown: Whether an event was appended since it was opened.
 
     Raises:
         RunFolderError: The folder cannot be written or is in use, its journal is of another schema
@@ -61,6 +63,7 @@ class Journal:
             _lock(self._file, folder)
             self._past = _read_lines(self._path, self._file)
             self._cursor = 0
+            self.grown = False
             if self._past and not resume and _is_free(self._past, folder):
                 os.ftruncate(self._file, 0)
                 self._past = []
@@ -142,6 +145,7 @@ class Journal:
                 f"({error.strerror}); free space or mend the disk, then resume the run."
             ) from error
         self._cursor += 1
+        self.grown = True
         return _parse(line, self._path, self._cursor)
 
 
@@ -220,13 +224,15 @@ def _with_schema(header: Mapping[str, Any]) -> dict[str, Any]:
 def check_same(found: Mapping[str, Any], header: Mapping[str, Any], folder: Path) -> None:
     """Refuse another run's header, naming what differs.
 
-    Where a file lies may change, as when a folder is moved: its digest says if it is the same.
+    Where a file lies may change, as when a folder is moved: its digest says if it is the same. So
+    may the address of a server.
 
     Raises:
         RunFolderError: Something differs.
     """
     was, now = _by_name(found), _by_name(_with_schema(header))
-    different = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+    names = (was.keys() | now.keys()) - _MOVABLE
+    different = {name for name in names if was.get(name) != now.get(name)}
     for option, digest in _DIGESTED.items():
         # One of the two says it: the file's name if that is another, too.
         different -= {digest} if {option, digest} <= different else {option}

@@ -101,7 +101,7 @@ def _run(given: dict[str, Any], place: _Place) -> int:
     if dry_run or (options.models.real and not place.resumed):
         from evolve.preview import agreed, preview
 
-        estimate = preview(options, means)
+        estimate = preview(options, means, resumed=place.resumed)
         if dry_run:
             return 0
         if not (yes or agreed(estimate, options)):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 SENT_FILE = "sent"  # in a run folder: one byte for every try of a call
+_TOLD_WITH = {"calls": " (tries)"}  # of which there may be more than calls that were answered
 _TOLD_AT = (0.5, 0.8)
 _END = ("exhausted", "budget")
 _TIME_MARGIN = 1.3  # of the time that is kept for the end
@@ -158,6 +159,15 @@ class Purse:
                 self._say(f"{told:.0%} of the budget of {whole} is spent")
 
     @property
+    def spent(self) -> str:
+        """How much of each unit of the budget but rollouts, in words; empty without any."""
+        return ", ".join(
+            f"{_plain(unit, self._spent(unit))} of {shown(unit, most)}{_TOLD_WITH.get(unit, '')}"
+            for unit, most in self._terms.budget.items()
+            if unit != "rollouts"
+        )
+
+    @property
     def late(self) -> str | None:
         """Why no more may be begun, if the time is over; what was kept of it is for the end."""
         if time.monotonic() < self._deadline:
@@ -273,6 +283,13 @@ def once_paid(journal: Journal, kind: str, key: str, make: Callable[[], Any]) ->
         return journal.once(kind, key, make)
     (made,) = paid(journal, (make() for _ in range(1)))
     return journal.once(kind, key, lambda: made)
+
+
+def _plain(unit: str, amount: float) -> str:
+    """An amount beside another of its unit, which is named there."""
+    if unit == "dollars":
+        return money(amount)
+    return f"{amount:.1f}" if unit == "minutes" else f"{amount:.0f}"
 
 
 def money(dollars: float) -> str:

@@ -17,7 +17,6 @@ from evolve.config import OFFLINE, Means, Models, Options
 from evolve.connecting import Site, find_site
 from evolve.display import Display
 from evolve.engine import Engine, NoProposer, make_engine
-from evolve.evolution import Setup, Thrift
 from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
@@ -37,6 +36,7 @@ from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
+from evolve.setup import Setup, Thrift
 
 if TYPE_CHECKING:
     from evolve.estimate import Estimate
@@ -216,11 +216,14 @@ def _end(run: _Run) -> Outcome:
     setup = run.setup
     outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
     _write(run, outcome)
+    if not run.evolution.judged:
+        setup.display.say(f"no candidate was judged: {run.evolution.reason}")
     archive = run.evolution.archive
     too_dear = archive.constraints.too_dear(archive.best().tokens)
     if too_dear is not None:
         setup.display.say(f"no version keeps the limit: of the best, {too_dear}")
-    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid))
+    units = run.purse.spent
+    setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid, units))
     setup.display.say(outcome.line)
     return outcome
 
@@ -257,6 +260,9 @@ def _introduce(
     display.say(f"run {journal.folder}: {buys}")
     if options.models.real:
         display.say(called(options.models))
+        was, now = journal.header["options"].get("api_base"), options.models.api_base
+        if was != now:
+            display.say(f"--api-base was {was} when the run began and is now {now}")
     if OFFLINE in (options.models.model, options.models.user_model):
         display.say(STAND_IN)
         # Journaled, so that a run that is only replayed need not load the lexicon.
@@ -293,5 +299,8 @@ def _write(run: _Run, outcome: Outcome) -> None:
         summary["screen"] = asdict(run.evolution.screen)
     summary["credit"] = credit_summary(run.evolution.verdicts, run.evolution.mass)
     if run.paid is not None:
+        # What is only printed once more found nothing in the log: its counts say less.
+        if not setup.evaluator.journal.grown and setup.folder.has_summary:
+            return
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)

@@ -9,14 +9,19 @@ from evolve.estimate import AT_ONCE, CALL_SECONDS, Estimate, Estimator
 from evolve.money import money
 from evolve.prepare import prepare
 from evolve.rehearsal import Amount
-from evolve.report_tables import TOKENS, dollars_cell
+from evolve.spent_table import TOKENS, dollars_cell
 from evolve.tables import Table, print_tables
 
 ASKS_ABOVE = 1.0  # dollars
 
 
-def preview(options: Options, means: Means) -> Estimate:
+def preview(options: Options, means: Means, *, resumed: bool = False) -> Estimate:
     """Print what a run will call and pay.
+
+    Args:
+        options: Of the run.
+        means: What it works with.
+        resumed: Whether it has begun already, of which the estimate knows nothing.
 
     Raises:
         UserError: A file, an option or the budget is not usable.
@@ -28,6 +33,8 @@ def preview(options: Options, means: Means) -> Estimate:
         estimate = Estimator(prepared, means).of_users(len(affordable(prepared)))
     else:
         estimate = Estimator(prepared, means).within(options.units)
+    if resumed:
+        print("this is the estimate of the whole run, what it has called already included")
     print_tables([estimate_table(estimate, options.models)])
     if "minutes" in options.units:
         print(f"about {estimate.needs['minutes'] or 0:.1f} minutes; {assumed(means)}")
@@ -36,12 +43,15 @@ def preview(options: Options, means: Means) -> Estimate:
 
 
 def agreed(estimate: Estimate, options: Options) -> bool:
-    """Whether the run may begin: on a terminal that is asked if it may pay over a dollar."""
+    """Whether the run may begin: asked on a terminal if it may pay over a dollar, or who knows."""
     most = options.units.get("dollars", estimate.total)
-    if most is None or most <= ASKS_ABOVE or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    cheap = most is not None and most <= ASKS_ABOVE
+    if cheap or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
+    unknown = "what this costs is unknown (unpriced)"
+    costs = unknown if most is None else f"this may pay {money(most)}"
     try:
-        answer = input(f"this may pay {money(most)}; go on? [y/N] ")
+        answer = input(f"{costs}; go on? [y/N] ")
     except EOFError:
         return False
     return answer.strip().casefold() in {"y", "yes"}
@@ -59,19 +69,17 @@ def estimate_table(estimate: Estimate, models: Models) -> Table:
     rows = [
         (
             role,
-            f"{amount.calls:.0f}",
-            f"{amount.cached:.0f}",
-            f"{amount.prompt_tokens:.0f}",
-            f"{amount.completion_tokens:.0f}",
+            *(str(count) for count in _counts(amount)),
             dollars_cell(estimate.dollars[role]),
         )
         for role, amount in estimate.amounts.items()
     ]
-    whole = Amount()
-    for amount in estimate.amounts.values():
-        whole = whole.plus(amount)
-    sums = (whole.calls, whole.cached, whole.prompt_tokens, whole.completion_tokens)
-    total = ("total", *(f"{each:.0f}" for each in sums), dollars_cell(estimate.total))
+    # Of what stands above them, so that who adds up finds the same.
+    sums = (sum(column) for column in zip(*map(_counts, estimate.amounts.values()), strict=True))
+    paid = None
+    if estimate.total is not None:
+        paid = sum(round(dollars or 0.0, 4) for dollars in estimate.dollars.values())
+    total = ("total", *(str(each) for each in sums), dollars_cell(paid))
     costs = "offline, nothing to pay"
     if models.real:
         costs = "unpriced" if estimate.total is None else f"about {money(estimate.total)}"
@@ -79,3 +87,10 @@ def estimate_table(estimate: Estimate, models: Models) -> Table:
     at_gate = f", about {candidates} at the gate" * (plan.candidates > 0)
     title = f"Estimate: {plan.budget} rollouts{at_gate}; {costs}"
     return Table(title, ("role", "calls", "cached", *TOKENS, "dollars"), (*rows, total))
+
+
+def _counts(amount: Amount) -> tuple[int, int, int, int]:
+    """The columns of a role, as whole numbers."""
+    counts = amount.calls, amount.cached, amount.prompt_tokens, amount.completion_tokens
+    calls, cached, read, written = (round(each) for each in counts)
+    return calls, cached, read, written

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from evolve.engine import Engine
-from evolve.evolution import Setup
 from evolve.finish import Outcome, Tested
 from evolve.money import Paid, money
 from evolve.screening import ScreenSummary
+from evolve.setup import Setup
+from evolve.spent_table import OUTSIDE, paid_table, usage_table
 from evolve.tables import Table, number
 from feedback.records import Usage
 
-TOKENS = ("prompt tokens", "completion tokens")
-_OUTSIDE = " (outside the budget)"
-
 
 def closing_tables(
-    setup: Setup, evolution: Engine, outcome: Outcome, paid: Paid | None = None
+    setup: Setup,
+    evolution: Engine,
+    outcome: Outcome,
+    paid: Paid | None = None,
+    units: str = "",
 ) -> list[Table]:
-    """All of them, in the order in which they are printed.
+    """All of them but empty ones, in the order in which they are printed.
 
     Args:
         setup: What the run is made of.
         evolution: What evolved it.
         outcome: What it found.
         paid: What it paid; None where all roles are played offline.
+        units: What was spent of a budget that is not in rollouts alone, in words.
     """
-    spent = _spent(setup) if paid is None else _paid(setup, paid)
-    return [_candidates(evolution), _test(outcome), spent]
+    lived = f"{float(setup.evaluator.ledger.spent):.1f} of {setup.plan.budget} rollouts"
+    told = [units, lived] if units else [lived]
+    if paid is not None and "$" not in units:
+        told.append("unpriced" if paid.dollars is None else money(paid.dollars))
+    title, usage = f"Spent: {', '.join(told)}", _usage(setup)
+    spent = usage_table(title, usage) if paid is None else paid_table(title, usage, paid)
+    return [table for table in (_candidates(evolution), _test(outcome), spent) if table.rows]
 
 
 def _candidates(evolution: Engine) -> Table:
@@ -100,55 +108,7 @@ def _test_row(name: str, tested: Tested) -> tuple[str, ...]:
     )
 
 
-def _spent(setup: Setup) -> Table:
-    rows = tuple(
-        (role, str(u.calls), str(u.prompt_tokens), str(u.completion_tokens))
-        for role, u in _usage(setup)
-    )
-    return Table(_spent_title(setup), ("role", "calls", *TOKENS), rows)
-
-
-def _paid(setup: Setup, paid: Paid) -> Table:
-    """What was paid, by role; of a role that is played offline what it used, which is free."""
-    rows = []
-    for role, used in _usage(setup):
-        name = role.removesuffix(_OUTSIDE)
-        spend = paid.spends.get(name)
-        if spend is None:
-            tokens = (str(used.prompt_tokens), str(used.completion_tokens))
-            rows.append((role, str(used.calls), "-", *tokens, "0", "-", "-"))
-            continue
-        rows.append(
-            (
-                role,
-                str(spend.calls),
-                str(spend.cached),
-                str(spend.prompt_tokens),
-                str(spend.completion_tokens),
-                dollars_cell(spend.dollars),
-                f"{spend.seconds:.0f}",
-                _share(paid.prefixes.get(name)),
-            )
-        )
-    columns = ("role", "calls", "cached", *TOKENS, "dollars", "seconds", "prefix sent before")
-    cost = "unpriced" if paid.dollars is None else money(paid.dollars)
-    return Table(f"{_spent_title(setup)}, {cost}", columns, tuple(rows))
-
-
 def _usage(setup: Setup) -> list[tuple[str, Usage]]:
     """Role to what it used; upper bounds are no part of the budget, and said not to be."""
     evaluator = setup.evaluator
-    return [*evaluator.usage, *((f"{r}{_OUTSIDE}", u) for r, u in evaluator.bound_usage)]
-
-
-def _spent_title(setup: Setup) -> str:
-    return f"Spent: {float(setup.evaluator.ledger.spent):.1f} of {setup.plan.budget} rollouts"
-
-
-def dollars_cell(value: float | None) -> str:
-    """Dollars in a table."""
-    return "unpriced" if value is None else f"{value:.4f}"
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0%}"
+    return [*evaluator.usage, *((f"{r}{OUTSIDE}", u) for r, u in evaluator.bound_usage)]

@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from evolve.engine import Book, changed, feedback_on, unscored
 from evolve.evaluate import Job, Scored
-from evolve.evolution import FREE_IN_A_ROW, Setup
+from evolve.evolution import FREE_IN_A_ROW
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.seeding import derive
+from evolve.setup import Setup
 from feedback.digest import Feedback
 from feedback.scores import tokens_per_answer
 from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError

@@ -14,6 +14,8 @@ METERED = ("calls", "tokens", "dollars")
 
 Amounts = Mapping[str, float]  # by unit
 
+MOST = 10**12  # of a unit
+_SHOWN = 60  # characters of a budget that is refused
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
 _FORMS = {
     "rollouts": re.compile(r"(-?\d+)()"),
@@ -32,13 +34,15 @@ def parse_units(given: int | str) -> Amounts:
         ConfigError: It is in no known unit, twice in one, or too small.
     """
     found: dict[str, Decimal] = {}
-    for piece in str(given).split(","):
+    long = isinstance(given, int) and abs(given) > MOST
+    whole = f"{Decimal(given):.3E}" if long else str(given)
+    for piece in whole.split(","):
         text = piece.strip()
-        unit, amount = _read(text, str(given))
+        unit, amount = _read(text, whole)
         if unit in found:
             raise ConfigError(
-                f"--budget may name each unit once, but {str(given)!r} has {unit} twice; drop one "
-                "(numbers take no comma)."
+                f"--budget may name each unit once, but {whole[:_SHOWN]!r} has {unit} twice; drop "
+                "one (numbers take no comma)."
             )
         _check(text, unit, amount)
         found[unit] = amount
@@ -86,11 +90,16 @@ def _read(text: str, whole: str) -> tuple[str, Decimal]:
     raise ConfigError(
         "--budget must be rollouts such as 300, or 5000calls, 2Mtokens, 30min, or dollars in "
         "single quotes such as '$5' (a shell swallows a bare $), or several with commas, but is "
-        f"{whole!r}; give one of these."
+        f"{whole[:_SHOWN]!r}; give one of these."
     )
 
 
 def _check(text: str, unit: str, amount: Decimal) -> None:
+    text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    if amount > MOST:
+        raise ConfigError(
+            f"--budget must be at most {MOST:.0e} of a unit, but is {text}; give less."
+        )
     if unit == "rollouts" and amount < 1:
         raise ConfigError(f"--budget must be at least 1, but is {text}; give a larger number.")
     if amount < (1 if unit in {"calls", "tokens"} else Decimal("1e-6")):

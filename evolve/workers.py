@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from multiprocessing import resource_tracker
 from types import GeneratorType, TracebackType
 from typing import Any, Protocol, Self, TypeVar
@@ -140,7 +140,7 @@ class ThreadWorkers:
     all tasks share. How many calls there are at once is the model's affair: the threads only wait.
 
     Args:
-        concurrency: Tasks at once, at least 2 of them, and as many calls beside them.
+        concurrency: Most tasks at once, at least 2 of them, and as many calls beside them.
     """
 
     def __init__(self, concurrency: int) -> None:
@@ -172,14 +172,17 @@ class ThreadWorkers:
     def _run(self, tasks: Iterable[Callable[[], Result]]) -> Generator[Result, None, None]:
         from joblib import Parallel, delayed
 
-        crew = Crew(self._calls)
+        crew, waiting = Crew(self._calls), iter(tasks)
+        # As many as would be dispatched at once; where there are fewer, so are the threads.
+        first = list(islice(waiting, self._tasks + 1))
+        threads = max(2, min(self._tasks, len(first)))
         results = Parallel(
-            n_jobs=self._tasks,
+            n_jobs=threads,
             backend="threading",
             return_as="generator",
             batch_size=1,
-            pre_dispatch=self._tasks + 1,
-        )(delayed(crew)(task) for task in tasks)
+            pre_dispatch=threads + 1,
+        )(delayed(crew)(task) for task in chain(first, waiting))
         try:
             # Not `yield from`, which would hand an early end on before the crew knows of it.
             for result in results:  # noqa: UP028

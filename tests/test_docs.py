@@ -85,6 +85,10 @@ WAYS = {
     "python -m evolve.loop --model openai/gpt-4.1-mini --budget 300 --name real": Way(
         "python -m evolve.loop --model openai/gpt-4.1-mini --budget 60 --dry-run --env few.json"
     ),
+    "python -m evolve.gym.sample --seed 8 --users 24 --out first.json": AS_PRINTED,
+    "python -m evolve.loop --model openai/gpt-4.1-mini --budget 46 --env first.json --dry-run": (
+        AS_PRINTED
+    ),
     "python -m evolve.loop --resume runs/mine": Way(f"{{}} {ONE_JOB}"),
     "python -m evolve.gym.sample --seed 8 --users 48 --out fresh.json": AS_PRINTED,
     "python -m evolve.eval --policy runs/mine/best.yaml --against awi --env fresh.json": Way(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evolve.config import HOLDOUTS, OFFLINE, STRATEGIES
+from evolve.lm.base import CAPS
 from evolve.lm.offline import Capacity
 from policies.policy import ARCHITECTURES
 from policies.settings import SETTINGS, as_text
@@ -118,6 +119,14 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 def test_the_table_of_capacities_is_that_of_the_code() -> None:
     rows = {code(row[0]): float(row[1]) for row in table_after(DESIGN, "| capacity ")}
     assert rows == {f.name: float(getattr(Capacity(), f.name)) for f in fields(Capacity)}
+
+
+def test_the_readme_names_the_caps_of_replies() -> None:
+    (said,) = re.findall(r"^- \*\*Replies are capped\*\*: [^.]*\.", prose_of(README), re.M)
+    told = [
+        int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?=(?: tokens)? for)", said)
+    ]
+    assert told == list(dict.fromkeys(CAPS.values())), said
 
 
 def test_the_readme_names_every_choice_of_an_option() -> None:

@@ -126,3 +126,8 @@ def test_wheel_holds_all_code_and_data_and_nothing_else(tmp_path: Path) -> None:
         "evolve/lm/lexicon.yaml",
     }
     assert any(name.startswith("evolve/gym/") and ".json" in name for name in data), "no sample"
+
+
+def test_files_of_keys_are_not_committed() -> None:
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {".env", ".env.*"} <= set(ignored)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evolve.agents.base import Prepared, Query
 from evolve.agents.prompts import PROBE_PROMPT, PROBE_PROMPT_NO_STORE, chat, memories_block, parted
-from evolve.lm.base import LM, Request
+from evolve.lm.base import CAPS, LM, Request
 from evolve.lm.json_text import spoken
 from evolve.seeding import derive
 from feedback.records import ChatMessage, Context, Entry, message_position
@@ -51,7 +51,7 @@ class Speaker:
         """Reply within the conversation, thinking aside; no store where ``entries`` is None."""
         fixed, shown = self._words(self.policy.texts["reply_prompt"], entries)
         prompt = chat(fixed, turns, message.content, shown=shown)
-        request = Request("reply", prompt, derive(self.seed, "reply", message.id), max_tokens=512)
+        request = Request("reply", prompt, derive(self.seed, "reply", message.id), CAPS["reply"])
         return spoken(self.lm.complete(request).text)
 
     def prepare(
@@ -64,7 +64,7 @@ class Speaker:
             text = PROBE_PROMPT_NO_STORE if entries is None else PROBE_PROMPT
         fixed, shown = self._words(text, entries)
         prompt = chat(f"{fixed}\n\n{query.rules}", turns, query.prompt, shown=shown)
-        request = Request(query.task, prompt, query.seed, max_tokens=256)
+        request = Request(query.task, prompt, query.seed, CAPS[query.task])
         context = Context(tuple(e.id for e in entries or ()), tuple(turn.id for turn in turns))
         return Prepared(request, context)
 

@@ -7,7 +7,7 @@ from evolve.agents.prompts import conversation_block, memories_block
 from evolve.agents.store import Batch, Store
 from evolve.agents.stored import Shows
 from evolve.lm.asking import Read, ask
-from evolve.lm.base import Message, Request
+from evolve.lm.base import CAPS, Message, Request
 from evolve.lm.parse import FormatError, parse_write
 from evolve.seeding import derive
 from feedback.records import Entry
@@ -65,5 +65,5 @@ class LabelledFacts:
         }
         prompt = (Message("user", fill(texts["write_prompt"], values)),)
         seed = derive(self._speaker.seed, "write", *batch.ids)
-        request = Request("write", prompt, seed, max_tokens=1024)
+        request = Request("write", prompt, seed, CAPS["write"])
         return ask(self._speaker.lm, request, parse_write)

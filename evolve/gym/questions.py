@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evolve.agents.base import Query
 from evolve.gym.users import Question, User
-from evolve.lm.base import Message, Request
+from evolve.lm.base import CAPS, Message, Request
 from evolve.seeding import derive
 
 _BOUND_PROMPT = "You advise a user. These facts are true of the user now:\n"
@@ -63,7 +63,7 @@ def bound_request(
     facts = [f"- {state}: {' '.join(value.split())}" for state, value in given.items()]
     system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + f"\n</facts>\n\n{_ANSWER_RULES}"
     messages = (Message("system", system), Message("user", _question_text(asked, order)))
-    return Request("bound", messages, _asked_seed(seed, user, question), max_tokens=256)
+    return Request("bound", messages, _asked_seed(seed, user, question), CAPS["bound"])
 
 
 def _asked_seed(seed: int, user: User, question: int) -> int:

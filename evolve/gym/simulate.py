@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evolve.gym.users import User
-from evolve.lm.base import LM, Message, Request
+from evolve.lm.base import CAPS, LM, Message, Request
 from evolve.lm.json_text import json_value, spoken
 from evolve.lm.parse import parse_object
 from evolve.seeding import derive
@@ -58,7 +58,7 @@ class SimulatedUser:
         state = self.user.periods[period].state
         message_id = f"{period}.{session}.{len(so_far) // 2}.u"
         seed = derive(self.seed, "user", self.user.id, message_id)
-        request = Request("user", _prompt(self.user, state, so_far), seed, max_tokens=256)
+        request = Request("user", _prompt(self.user, state, so_far), seed, CAPS["user"])
         try:
             reply = lm.complete(request).text
         except PolicyFailureError as error:

@@ -121,6 +121,17 @@ class Allowance:
                 self._reserved.remove(worst)
                 self._settled.notify_all()
 
+    def check_spent(self, spent: Cost) -> None:
+        """Check that what was spent and all that is kept still fit.
+
+        Raises:
+            BudgetExhaustedError: They do not; no more may be tried on what was kept.
+        """
+        with self._settled:
+            lack = self._lack(Cost(0, 0.0), spent)
+        if lack is not None:
+            raise BudgetExhaustedError("a call was answered by nothing that can be read; " + lack)
+
     def take_call(self) -> None:
         """Count a try that is sent right after this.
 

@@ -10,6 +10,7 @@ from evolve.lm.base import LM, Message, Request
 from evolve.lm.json_text import FormatError
 
 Value = TypeVar("Value")
+_SHOWN = 4000  # characters of a reply that is shown to the model again
 _NOTHING_SAID = "(no text)"  # providers refuse an empty turn
 
 
@@ -53,5 +54,7 @@ def _again(request: Request, reply: str, error: FormatError) -> Request:
         "exactly the format that was asked for."
     )
     shown = reply if reply.strip() else _NOTHING_SAID
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]} […, {len(shown) - _SHOWN} more characters]"
     turns = (Message("assistant", shown), Message("user", told))
     return replace(request, messages=(*request.messages, *turns))

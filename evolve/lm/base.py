@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Task = Literal["reply", "write", "answer", "probe", "user", "bound", "rewrite"]
+
+CAPS: Mapping[Task, int] = {
+    "answer": 256,
+    "probe": 256,
+    "bound": 256,
+    "user": 256,
+    "reply": 512,
+    "write": 1024,
+    "rewrite": 4096,  # twice the longest text that the rules allow, for markers and names
+}
+"""Tokens of a reply, by who asks."""
 
 
 @dataclass(frozen=True, slots=True)

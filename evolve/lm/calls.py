@@ -15,51 +15,20 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
+from uuid import uuid4
 
 from evolve.lm.allowance import Cost
 from evolve.lm.base import Request
+from evolve.lm.call import Call, decode, encode
 from evolve.lm.lines import Lines
 from policies.errors import MnemotuneError
 
 FILE = "calls.jsonl"
 SHARED_FILE = "replies.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One line of the log.
-
-    Attributes:
-        key: Of the request (``request_key``).
-        role: That asked first.
-        model: Name of the model.
-        version: What the provider itself calls the model; empty if it does not say.
-        text: The reply.
-        prompt_tokens: As the provider counts.
-        completion_tokens: As the provider counts.
-        provider_cached_tokens: Prompt tokens that the provider's own cache served.
-        dollars: None for an unpriced model.
-        seconds: Of the try that succeeded, waiting before it not included.
-        estimated: Whether tokens are bytes / 4, since the provider did not count.
-        shared: Whether the reply was found in the shared folder and cost this run nothing.
-    """
-
-    key: str
-    role: str
-    model: str
-    version: str
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-    provider_cached_tokens: int
-    dollars: float | None
-    seconds: float
-    estimated: bool = False
-    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +167,15 @@ class CallLog:
                 # An error of its own: a traceback belongs to one thread.
                 raise type(pending.failure)(*pending.failure.args)
 
+    def lose(self, call: Call) -> None:
+        """Count a try that was answered by nothing that can be read, under a key of its own.
+
+        Raises:
+            RunFolderError: The disk refused the line.
+        """
+        with self._lock:
+            self._append(call)
+
     def bring(self, calls: Iterable[Call], cached: Mapping[str, int]) -> None:
         """Take in what another process of this run paid, and by role what it found.
 
@@ -229,20 +207,26 @@ class CallLog:
             pending.ended.set()
 
     def _append(self, call: Call) -> None:
-        self._own.append(call.key, _encode(call))
+        self._catch_up()
+        if self._own.get(call.key) is not None:
+            # Paid by two processes at once. A key counts once, so the second takes one of its own.
+            spare = hashlib.sha256(f"{call.key} {uuid4()}".encode()).hexdigest()
+            call = replace(call, key=spare, text="", seconds=0.0)
+        self._own.append(call.key, encode(call))
         self._count(call)
         # Another process that shares the folder may have put its call there itself.
-        if self._shared is not None and not call.shared and not self._shared.get(call.key):
-            self._shared.append(call.key, _encode(call))
+        kept = call.shared or call.lost
+        if self._shared is not None and not kept and not self._shared.get(call.key):
+            self._shared.append(call.key, encode(call))
 
     def _find(self, key: str, role: str) -> Call | None:
         """A reply that is there already, counted as cached."""
         self._catch_up()
-        found = _decode(self._own.get(key))
+        found = decode(self._own.get(key))
         if found is not None:
             self._count_cached(role)
             return found
-        found = _decode(self._shared.get(key)) if self._shared is not None else None
+        found = decode(self._shared.get(key)) if self._shared is not None else None
         if found is None:
             return None
         taken = replace(found, role=role, dollars=0.0, seconds=0.0, shared=True)
@@ -276,25 +260,9 @@ class _Pending:
         self.failure: MnemotuneError | None = None
 
 
-def _encode(call: Call) -> bytes:
-    data: dict[str, Any] = asdict(call)
-    for name in ("estimated", "shared"):
-        if not data[name]:
-            del data[name]
-    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-
-def _decode(line: bytes | None) -> Call | None:
-    try:
-        return None if line is None else Call(**json.loads(line))
-    except (ValueError, TypeError):
-        return None
-
-
 def _read(lines: Lines) -> Iterator[Call]:
-    """Calls that others have appended to a file, each found by its key from then on."""
+    """Calls that others have appended to a file, each once and found by its key from then on."""
     for offset, line in lines.read_new():
-        call = _decode(line)
-        if call is not None:
-            lines.place(call.key, offset, len(line))
+        call = decode(line)
+        if call is not None and lines.place(call.key, offset, len(line)):
             yield call

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from hashlib import sha256
+from uuid import uuid4
 
 from evolve.lm.allowance import Cost
 from evolve.lm.base import Completion, Request
-from evolve.lm.calls import Call, request_key
+from evolve.lm.call import Call
+from evolve.lm.calls import request_key
 from evolve.lm.models import Connection, ModelSpec
 from evolve.lm.prices import Price, price_of
 from evolve.lm.provider import Provider
@@ -29,7 +32,7 @@ class LiteLLMClient:
     def __init__(self, spec: ModelSpec, connection: Connection) -> None:
         self._spec = spec
         self._connection = connection
-        self._provider = Provider(spec)
+        self._provider = Provider(spec, self._lose)
         self._endpoint = f"{spec.name} {spec.api_base or ''}"
 
     @property
@@ -62,10 +65,7 @@ class LiteLLMClient:
         with limits.allowance.reserve(_worst(price, request), self._connection.log.cost):
             self._connection.prefixes.sent(self._endpoint, request.task, request.messages)
             reply = limits.call(self._endpoint, lambda: self._provider.send(request))
-            cost = None
-            if price is not None:
-                counts = reply.prompt_tokens, reply.completion_tokens
-                cost = price.of(*counts, reply.provider_cached_tokens)
+            counts = reply.prompt_tokens, reply.completion_tokens, reply.provider_cached_tokens
             yield Call(
                 key=key,
                 role=request.task,
@@ -75,10 +75,35 @@ class LiteLLMClient:
                 prompt_tokens=reply.prompt_tokens,
                 completion_tokens=reply.completion_tokens,
                 provider_cached_tokens=reply.provider_cached_tokens,
-                dollars=cost,
+                dollars=None if price is None else price.of(*counts),
                 seconds=round(reply.seconds, 4),
                 estimated=reply.estimated,
             )
+
+    def _lose(self, request: Request, read: int, written: int) -> None:
+        """Count a try that was answered, but by nothing that can be read.
+
+        It stands in the log like a call, under a key that no request has.
+        """
+        price = price_of(self._spec)
+        log = self._connection.log
+        log.lose(
+            Call(
+                key=sha256(uuid4().bytes).hexdigest(),
+                role=request.task,
+                model=self._spec.name,
+                version="",
+                text="",
+                prompt_tokens=read,
+                completion_tokens=written,
+                provider_cached_tokens=0,
+                dollars=None if price is None else price.of(read, written),
+                seconds=0.0,
+                estimated=True,
+            )
+        )
+        # What was lost is gone beside what stays reserved for the next try.
+        self._connection.limits.allowance.check_spent(log.cost())
 
 
 def _worst(price: Price | None, request: Request) -> Cost:

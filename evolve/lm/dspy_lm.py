@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evolve.lm.base import LM, Message, Request
+from evolve.lm.base import CAPS, LM, Message, Request
 from policies.errors import MnemotuneError, RejectedTextError
 
-MOST_TOKENS = 4096  # of a reply: twice the longest text that the rules allow, for markers and names
+MOST_TOKENS = CAPS["rewrite"]
 TEMPERATURE = 1.0  # a real model must not repeat itself; reasoning models take no other
 
 

@@ -24,13 +24,14 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from math import isfinite, nan
 
 from evolve.lm.limits import PassingError
 from evolve.lm.models import ModelSpec
-from evolve.lm.redact import redact
+from evolve.lm.redact import plain, redact
 from policies.errors import MnemotuneError, ModelError, PolicyFailureError
 
-_QUOTED = 200  # characters of what a provider says
+_READ, _QUOTED = 2000, 200  # characters of what a provider says
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size|limit)|maximum context|too many (?:input )?tokens|"
     r"(?:prompt|input|messages?) (?:is|are) too long|reduce the length",
@@ -43,6 +44,8 @@ _REFUSED = re.compile(
 )
 _NO_KEY = re.compile(r"missing credentials|missing .{0,40}api key|api_key client option", re.I)
 _NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance", re.I)
+# Of a bad request, which may quote the prompt, only what begins so.
+_SAYS_NO_CREDIT = re.compile(r'(?:^|"message": ?")(?:your )?credit balance is too low', re.I)
 _NO_PROVIDER = "LLM Provider NOT provided"
 _FOREWORD = re.compile(r"^(?:(?:litellm\.\w+|\w*Error|\w*Exception)(?: -|:) *)+")
 _NOT_REACHED = {"ConnectError", "ConnectTimeout"}
@@ -84,7 +87,8 @@ def translate(error: Exception, spec: ModelSpec, *, known: bool) -> MnemotuneErr
         type(error).__name__,
         status if isinstance(status, int) else None,
         f"{getattr(error, 'message', error)} {_body(error)}",
-        _quote(error),
+        # Of a key that is refused, providers quote more than anyone foresees.
+        "" if status in {401, 403} else _quote(error),
     )
     # The order matters: what is said tells more than the status does.
     for rule in (_of_the_account, _on_the_way, _of_the_prompt, _of_our_own):
@@ -95,9 +99,19 @@ def translate(error: Exception, spec: ModelSpec, *, known: bool) -> MnemotuneErr
     return PassingError(f"{what}{fault.said}", retry_after=_retry_after(error))
 
 
+def moved(spec: ModelSpec, location: str) -> ModelError:
+    """What it comes to that the address of a model redirects where a call cannot follow."""
+    to = f" to {redact(plain(location[:_QUOTED]))}" if location else ""
+    base = spec.api_base
+    return ModelError(
+        f"A model is asked at its own address, but {redact(base) if base else 'that'} of "
+        f"{spec.name} redirects{to}; give the right one by --api-base."
+    )
+
+
 def _of_the_account(fault: _Fault) -> MnemotuneError | None:
     """No credit, or no key that is taken."""
-    if fault.status == 402 or _NO_CREDIT.search(fault.text):
+    if fault.status == 402 or _without_credit(fault):
         return ModelError(
             f"Calls are paid by the account of the key, but that of {fault.spec.name} has nothing "
             f"left{fault.said}; add credit, then resume the run."
@@ -107,13 +121,30 @@ def _of_the_account(fault: _Fault) -> MnemotuneError | None:
     return None
 
 
+def _without_credit(fault: _Fault) -> bool:
+    if fault.status not in {400, 422}:
+        return _NO_CREDIT.search(fault.text) is not None
+    begins = _FOREWORD.sub("", " ".join(fault.text[:_READ].split()))
+    return _SAYS_NO_CREDIT.search(begins) is not None
+
+
 def _no_key(fault: _Fault) -> ModelError:
     provider = getattr(fault.error, "llm_provider", None) or fault.spec.name.partition("/")[0]
     variable = re.sub(r"\W", "_", str(provider)).upper() + "_API_KEY"
     return ModelError(
         f"A model is asked with the key that the environment or .env holds, but {fault.spec.name}"
-        f"{fault.at} did not take it{fault.said}; set the key of that provider, as a rule "
-        f"{variable} (any word for a server that wants none)."
+        f"{fault.at} did not take it; set the key of that provider, as a rule "
+        f"{variable} (any word for a server that wants none){_one_address(fault)}."
+    )
+
+
+def _one_address(fault: _Fault) -> str:
+    """What may have been overlooked where a model was asked at ``--api-base``."""
+    if not fault.at:
+        return ""
+    return (
+        "; --api-base serves every model of the first one's provider: a server of your own is kept "
+        "apart by another of LiteLLM's prefixes, such as hosted_vllm/NAME"
     )
 
 
@@ -167,7 +198,7 @@ def _of_our_own(fault: _Fault) -> MnemotuneError | None:
         return ModelError(
             "A model is named as LiteLLM names it, provider/model, and must be there, but "
             f"{fault.spec.name} is unknown{fault.at}{'' if unnamed else fault.said}; mend --model, "
-            "or --api-base."
+            f"or --api-base{_one_address(fault)}."
         )
     if fault.known:
         return PolicyFailureError(f"the provider takes no such prompt{fault.said}")
@@ -179,8 +210,8 @@ def _of_our_own(fault: _Fault) -> MnemotuneError | None:
 
 def _quote(error: Exception) -> str:
     """The beginning of what a provider says, without keys and in one line."""
-    text = str(getattr(error, "message", None) or error)[: 10 * _QUOTED]
-    text = _FOREWORD.sub("", " ".join(redact(text).split()))
+    text = str(getattr(error, "message", None) or error)[:_READ]
+    text = _FOREWORD.sub("", redact(plain(text)))
     inner = _MESSAGE.search(text)
     text = inner[1] if inner else text
     if not text or text == "None":
@@ -214,12 +245,13 @@ def _retry_after(error: Exception) -> float | None:
         return seconds
     try:
         return max(parsedate_to_datetime(told).timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
 def _float(text: str | None) -> float | None:
     try:
-        return max(float(text), 0.0) if text else None
+        seconds = float(text) if text else nan
     except ValueError:
         return None
+    return max(seconds, 0.0) if isfinite(seconds) else None

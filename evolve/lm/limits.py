@@ -6,6 +6,7 @@ it. Jitter is drawn from the clock's own randomness: it decides when, never what
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import time
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+_log = logging.getLogger("evolve.lm")  # whose warnings come to stderr, in a run and without one
+TOLD_EVERY = 10.0  # seconds at least between two lines that calls are tried again
 FIRST_WAIT = 0.5  # seconds before the second try, doubled from try to try
 LONGEST_WAIT = 30.0  # seconds between two tries, unless the provider asks for more
 LONGEST_ASKED = 300.0  # seconds that a provider may ask to wait; more is a failure
+MOST_WAITED = 600.0  # seconds that one call may be put off in all
 # Most often an address that was mistyped: told soon.
 UNREACHABLE_TRIES, UNREACHABLE_SECONDS = 3, 3.0
 # Waiting its turn is no failure of a call, so it may be sent away more often than it may fail.
@@ -89,6 +93,7 @@ class Limits:
         self._go_on = 0.0  # monotonic: nobody sends before
         self._set_at = 0.0  # monotonic: when that was last put off
         self._limited_in_a_row = 0
+        self._told_at: float | None = None  # monotonic: when trying again was last told
 
     def call(self, model: str, send: Callable[[], Result]) -> Result:
         """Send a call when its turn has come, and again while its failure may pass.
@@ -130,7 +135,12 @@ class Limits:
             gate.refused = str(error)
             raise
         except PassingError as error:
-            if error.unreachable is None or gate.opened:
+            if error.retry_after is not None and error.retry_after > LONGEST_ASKED:
+                failure = OutsideFailureError(
+                    f"{error}, and the provider asks to wait {error.retry_after:g} s, which is "
+                    f"more than the {LONGEST_ASKED:g} s that are waited for"
+                )
+            elif error.unreachable is None or gate.opened:
                 failure = OutsideFailureError(f"{error}, and tried again in vain")
             else:
                 gate.refused = error.unreachable
@@ -141,11 +151,18 @@ class Limits:
         from tenacity import Retrying, retry_if_exception_type
 
         tries = _Tries(self._attempts, hopeless=not gate.opened)
+
+        def again(state: RetryCallState) -> None:
+            self._count_retry(state)
+            error = _failure(state)
+            if gate.opened or error.unreachable is None:  # else the run is about to end with it
+                self._tell(error)
+
         trying = Retrying(
             retry=retry_if_exception_type(PassingError),
             stop=lambda state: tries.stop(_failure(state)),
             wait=lambda state: tries.wait(_failure(state)),
-            before_sleep=self._count_retry,
+            before_sleep=again,
             reraise=True,
         )
         result: Result = trying(self._once, send)
@@ -155,6 +172,15 @@ class Limits:
         self.allowance.check_time(state.next_action.sleep if state.next_action else 0.0)
         with self._lock:
             self.retries += 1
+
+    def _tell(self, error: PassingError) -> None:
+        """Say that calls are tried again, and why, but not too often; reasons hold no keys."""
+        with self._lock:
+            now, told_at = time.monotonic(), self._told_at
+            if told_at is not None and now - told_at < TOLD_EVERY:
+                return
+            self._told_at, retries = now, self.retries
+        _log.warning("calls are tried again: %s (retries so far: %d)", error, retries)
 
     def _once(self, send: Callable[[], Result]) -> Result:
         with self._turn():
@@ -215,11 +241,16 @@ class _Tries:
         self._began = time.monotonic()
         self._failed = 0
         self._limited = 0
+        self._waited = 0.0
 
     def stop(self, error: PassingError) -> bool:
         """Count a failure; whether it was the last try."""
         if error.retry_after is not None and error.retry_after > LONGEST_ASKED:
             return True
+        if error.limited or error.retry_after is not None:
+            self._waited += error.retry_after or _longer(self._limited)
+            if self._waited > MOST_WAITED:
+                return True
         if error.limited:
             self._limited += 1
             return self._limited >= LIMITED_TRIES * self._attempts

@@ -49,9 +49,10 @@ class Lines:
         place = self._where.get(bytes.fromhex(key))
         return None if place is None else os.pread(self._file, place[1], place[0])
 
-    def place(self, key: str, offset: int, length: int) -> None:
-        """Remember where the line of a key is, unless one came before it."""
-        self._where.setdefault(bytes.fromhex(key), (offset, length))
+    def place(self, key: str, offset: int, length: int) -> bool:
+        """Remember where the line of a key is; False if one came before it."""
+        mine = offset, length
+        return self._where.setdefault(bytes.fromhex(key), mine) == mine
 
     def append(self, key: str, line: bytes) -> None:
         """Write a line, which ends with a newline.

@@ -8,33 +8,25 @@ from __future__ import annotations
 import atexit
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any
 
-from evolve.lm.base import Request, count_tokens
+from evolve.lm.base import Request
 from evolve.lm.calls import sample_of
-from evolve.lm.faults import translate
+from evolve.lm.faults import moved, translate
+from evolve.lm.keys import check_key
 from evolve.lm.limits import PassingError
 from evolve.lm.models import ModelSpec
-from evolve.lm.redact import redact, redact_reply
+from evolve.lm.replies import Reply, estimate, read_body, read_response, storable
+from evolve.lm.wire import MOST_BYTES, Exchange, Transport, exchange
 from policies.errors import MnemotuneError, PolicyFailureError
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a provider answered; see ``evolve.lm.calls.Call``."""
-
-    text: str
-    version: str
-    prompt_tokens: int
-    completion_tokens: int
-    provider_cached_tokens: int
-    estimated: bool
-    seconds: float
+def _forget(request: Request, read: int, written: int) -> None:
+    """Count nothing."""
 
 
 class Provider:
@@ -42,10 +34,15 @@ class Provider:
 
     Args:
         spec: Of the model.
+        lost: Is told of a request how many tokens were read and written, by a guess, where a
+            response was begun and nothing can be had from it: it may be paid for.
     """
 
-    def __init__(self, spec: ModelSpec) -> None:
+    def __init__(
+        self, spec: ModelSpec, lost: Callable[[Request, int, int], None] = _forget
+    ) -> None:
         self._spec = spec
+        self._lost = lost
         self._taken: set[tuple[int, float]] = set()
 
     def takes(self, request: Request) -> None:
@@ -60,38 +57,60 @@ class Provider:
             PolicyFailureError: The provider takes requests, but not this one.
             ModelError: The provider takes no request.
         """
-        messages = [
-            {"role": message.role, "content": _storable(message.content)}
-            for message in request.messages
-        ]
-        began = time.perf_counter()
         # Raised outside of the handler: an error's context would hold what LiteLLM raised.
         failure: MnemotuneError
-        try:
-            litellm = _litellm()
-            with _quietly():
-                response = litellm.completion(
-                    model=self._spec.name,
-                    messages=messages,
-                    api_base=self._spec.api_base,
-                    timeout=float(self._spec.timeout),
-                    max_tokens=request.max_tokens,
-                    temperature=request.temperature,
-                    seed=sample_of(request),
-                    drop_params=True,
-                    num_retries=0,
-                    max_retries=0,
-                )
+        if not self._taken:
+            check_key(self._spec.name)
+        litellm = _litellm()
+        with exchange(self._spec.timeout) as told:
+            began = time.perf_counter()
+            try:
+                response = self._ask(litellm, request)
+                seconds = time.perf_counter() - began
+                reply = read_response(response, request, self._spec.name, seconds)
+                self.takes(request)
+                return reply
+            except MnemotuneError as error:
+                failure = error
+            except Exception as error:
+                failure = self._failure(error, request, told)
             seconds = time.perf_counter() - began
-            reply = _read(response, messages, seconds)
-            self.takes(request)
-            return reply
-        except MnemotuneError as error:
-            failure = error
-        except Exception as error:
-            known = (request.max_tokens, request.temperature) in self._taken
-            failure = translate(error, self._spec, known=known)
+        if told.status == 200:
+            saved = read_body(told.body, request, self._spec.name, seconds)
+            if saved is not None and not isinstance(failure, PolicyFailureError):
+                self.takes(request)
+                return saved
+            written = min(-(-len(told.body) // 4), request.max_tokens)
+            self._lost(request, estimate(request), written)
         raise failure.with_traceback(None)
+
+    def _ask(self, litellm: ModuleType, request: Request) -> Any:
+        messages = [
+            {"role": message.role, "content": storable(message.content)}
+            for message in request.messages
+        ]
+        with _quietly():
+            return litellm.completion(
+                model=self._spec.name,
+                messages=messages,
+                api_base=self._spec.api_base,
+                timeout=float(self._spec.timeout),
+                max_tokens=request.max_tokens,
+                temperature=request.temperature,
+                seed=sample_of(request),
+                drop_params=True,
+                num_retries=0,
+                max_retries=0,
+            )
+
+    def _failure(self, error: Exception, request: Request, told: Exchange) -> MnemotuneError:
+        """What an exception of LiteLLM's comes to."""
+        if told.status is not None and 300 <= told.status < 400:
+            return moved(self._spec, told.location)
+        if len(told.body) > MOST_BYTES:
+            return PassingError(f"the provider's reply is larger than {MOST_BYTES // 10**6} MB")
+        known = (request.max_tokens, request.temperature) in self._taken
+        return translate(error, self._spec, known=known)
 
 
 def price_table() -> Mapping[str, Mapping[str, Any]]:
@@ -116,14 +135,12 @@ def _litellm() -> ModuleType:
     warnings.filterwarnings("ignore", module=r"(?:litellm|pydantic)\b")  # of LiteLLM's own code
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).disabled = True  # it may quote what it was asked, and keys
-    # Connections are kept for as many calls as may be in flight; Limits alone bounds those.
+    # One for providers that are asked through their SDK, and for those that LiteLLM asks itself.
+    transport = litellm.sync_transport = Transport(get_ssl_configuration())
     litellm.client_session = httpx.Client(
-        verify=get_ssl_configuration(),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-        follow_redirects=True,
-        max_redirects=3,
+        transport=transport, follow_redirects=True, max_redirects=3
     )
-    atexit.register(litellm.client_session.close)
+    atexit.register(transport.end)
     return litellm
 
 
@@ -133,40 +150,3 @@ def _quietly() -> AbstractContextManager[None]:
 
     context: AbstractContextManager[None] = internal_sub_call()
     return context
-
-
-def _read(response: Any, messages: list[dict[str, str]], seconds: float) -> Reply:
-    """A response as a reply.
-
-    Raises:
-        PassingError: It has no choice.
-        PolicyFailureError: Its content was filtered away.
-    """
-    choices = getattr(response, "choices", None)
-    if not choices:
-        raise PassingError("the provider's reply holds no choice")
-    text = choices[0].message.content
-    if not text and choices[0].finish_reason == "content_filter":
-        raise PolicyFailureError("the provider refused the content and gave no reply")
-    text = redact_reply(_storable(text if isinstance(text, str) else ""))
-    usage = getattr(response, "usage", None)
-    prompt = _number(usage, "prompt_tokens")
-    completion = _number(usage, "completion_tokens")
-    estimated = not prompt
-    if estimated:
-        prompt = sum(count_tokens(message["content"]) for message in messages)
-        completion = count_tokens(text)
-    cached = min(_number(getattr(usage, "prompt_tokens_details", None), "cached_tokens"), prompt)
-    versions = (response.model, getattr(response, "system_fingerprint", None))
-    version = " ".join(each for each in versions if isinstance(each, str))
-    return Reply(text, redact(version), prompt, completion, cached, estimated, seconds)
-
-
-def _number(holder: object, name: str) -> int:
-    value = getattr(holder, name, None)
-    return max(value, 0) if isinstance(value, int) else 0
-
-
-def _storable(text: str) -> str:
-    """The text without halves of characters, which have no UTF-8."""
-    return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evolve.lm.calls import Call, CallLog
+from evolve.lm.call import Call
+from evolve.lm.calls import CallLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Played:
 
     flying = peak = 0
 
-    def __init__(self, spec):
+    def __init__(self, spec, lost=None):
         pass
 
     def takes(self, request):

@@ -148,3 +148,60 @@ def test_dollars_are_watched_over_in_one_process():
     check_payable(Options("$5", models=Models(rewrite_model="openai/a")), Means(backend="loky"))
     with pytest.raises(ConfigError, match="but --backend loky makes them in several"):
         check_payable(paid, Means(backend="loky"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "http://127.0.0.1:abc/v1",
+            "http://[::1/v1",
+            "http://:80/v1",
+            "http://a:0",
+            "http://a:99999",
+        ),
+        *(
+            "ftp://a/v1",
+            "http:///v1",
+            "http://a b/v1",
+            "http://a/\n",
+            "http://a/\x1b[2J",
+            "http://é/",
+        ),
+    ],
+)
+def test_what_is_no_address(address):
+    with pytest.raises(ConfigError, match=r"--api-base must be an address such as .*mend its host"):
+        Models("openai/a", api_base=address)
+    for usable in ("http://[::1]:80/v1", "https://a.b/v1?x=1", "http://a"):
+        assert Models("openai/a", api_base=usable).api_base == usable
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:s3cret@a/v1", "https://s3cret@a", "http://a:s3cret@b"]
+)
+def test_an_address_holds_no_key_and_none_is_shown(address):
+    with pytest.raises(ConfigError, match="give keys by the environment") as caught:
+        Models("openai/a", api_base=address)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("price", ["1e308,1e308", [10**400, 1], "9" * 5000 + ",1"])
+def test_a_price_that_nobody_pays(price):
+    with pytest.raises(ConfigError, match="--price must be dollars") as caught:
+        merge_options(None, {"budget": 60, "model": "openai/a", "price": price})
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"timeout": 86_401.0}, "--timeout must be at most a day"),
+        ({"timeout": 1e300}, "--timeout must be at most a day"),
+        ({"timeout": float("inf")}, "--timeout must be above 0 seconds, but is inf"),
+        ({"cache": "a\0b"}, "--cache must be a folder"),
+    ],
+)
+def test_means_that_nobody_has(given, reason):
+    with pytest.raises(ConfigError, match=reason):
+        make_means(given)

@@ -76,3 +76,35 @@ def test_the_command_line_wins(file, monkeypatch, tmp_path, capsys):
 def test_models_in_a_file_are_those_of_the_run(file):
     found = read_config(file("model: openai/a\nbudget: $5\n"), RUN_ARGUMENTS)
     assert Options(found["budget"], models=Models(found["model"])).units == {"dollars": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("timeout: " + "9" * 400, "timeout must be a number, but .* has 9999.*mend its value"),
+        ("name: 0x" + "f" * 5000, "name must be text, but .* has a number that is too long"),
+        ("budget: " + "9" * 5000, "is none .Exceeds the limit .*; mend it"),
+        ("price: [0x" + "f" * 5000 + ", 1]", "price must be text"),
+        ("name: 2026-02-30", "is none .day is out of range"),
+        ('runs: "a\\0b"', "runs must be text that can be written"),
+        ('cache: "a\\0b"', "cache must be text that can be written"),
+        ("name: a\x07", "is none .special characters are not allowed"),
+        ("[" * 100_000, "is none .it is nested too deeply"),
+        (b"a: \xff", "is none .it is not text in UTF-8"),
+        ("budget: &a [*a]", "budget must be text"),
+        ("x" * 900 + ": 1", "has 'xxx.*; name one of"),
+    ],
+    ids=lambda given: repr(given)[:12],
+)
+def test_the_true_reason_is_told_briefly(file, text, reason):
+    with pytest.raises(ConfigError, match=reason) as error:
+        read_config(file(text), RUN_ARGUMENTS)
+    assert len(str(error.value)) < 700
+
+
+@pytest.mark.parametrize("option", ["budget", "price"])
+def test_anchors_that_multiply_are_not_written_out(file, option):
+    rows = [f" - &x{n} [{', '.join([f'*x{n - 1}'] * 10) if n else 'lol'}]" for n in range(12)]
+    with pytest.raises(ConfigError, match=f"{option} must be text") as error:
+        read_config(file("\n".join([f"{option}:", *rows])), RUN_ARGUMENTS)
+    assert len(str(error.value)) < 1000

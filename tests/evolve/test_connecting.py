@@ -29,6 +29,8 @@ from policies.errors import ConfigError
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
     return tmp_path
 
 
@@ -135,3 +137,36 @@ def test_calls_are_logged_where_a_model_is_real(here):
         assert connection is not None
         assert connection.log.spent() == {}
     assert (here / "run" / "calls.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/a", "OPENAI_BASE_URL"),
+        ("openai/a", "OPENAI_API_BASE"),
+        ("anthropic/a", "ANTHROPIC_BASE_URL"),
+        ("hosted_vllm/a", "HOSTED_VLLM_API_BASE"),
+        ("vertex_ai/a", "VERTEXAI_API_BASE"),
+        ("watsonx/a", "WATSONX_URL"),
+    ],
+)
+def test_an_address_of_the_environment_is_known_to_the_client(monkeypatch, model, variable):
+    monkeypatch.setenv(variable, "http://here/v1")
+    assert make_cast(Models(model), 60.0).model.api_base == "http://here/v1"
+    assert make_cast(Models(model, api_base="http://there"), 60.0).model.api_base == "http://there"
+    both = make_cast(Models("groq/b", model, api_base="http://there"), 60.0)
+    assert (both.model.api_base, both.user.api_base) == ("http://there", "http://here/v1")
+    assert make_cast(Models(), 60.0).model.api_base is None
+
+
+def test_an_address_in_the_file_of_keys_is_known_too(here, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_BASE", "")  # so that it is taken away again
+    monkeypatch.delenv("OPENAI_API_BASE")
+    (here / ".env").write_text("OPENAI_API_BASE=http://here/v1\n")
+    assert make_cast(Models("openai/a"), 60.0).model.api_base == "http://here/v1"
+
+
+def test_a_folder_of_keys_is_told(here):
+    (here / ".env").mkdir()
+    with pytest.raises(ConfigError, match="that is a folder; rename it"):
+        make_cast(Models("openai/a"), 60.0)

@@ -16,6 +16,7 @@ NOW = Standing(
     set_aside=20,
     best=0.4123,
     stages=(0.5, 0.1, 0.05),
+    unread=0.0,
     versions=2,
     candidates=4,
     policy="5b1f0c2a9d3e",
@@ -28,6 +29,8 @@ def test_where_a_run_stands_in_words():
         "generation 3  best so far: accuracy 0.41, write/read/utilization 0.50/0.10/0.05 "
         "(train users)  candidates 4, accepted 1"
     )
+    unread = str(dataclasses.replace(NOW, unread=0.3))
+    assert "0.50/0.10/0.05, format 0.30 (train users)" in unread
 
 
 @pytest.mark.parametrize(

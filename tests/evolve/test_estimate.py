@@ -13,6 +13,7 @@ from evolve import preview as preview_module
 from evolve.config import Means, Models, Options
 from evolve.estimate import MARGIN, Estimate, Estimator
 from evolve.gym.sample import make_users
+from evolve.journal import Journal
 from evolve.loop import main
 from evolve.prepare import prepare
 from evolve.preview import agreed
@@ -81,6 +82,7 @@ def test_a_unit_buys_as_many_rollouts_as_it_pays_for(estimator, unit, most, litt
     told = re.escape(write_unit(unit, little))
     with pytest.raises(BudgetTooSmallError, match=rf"but {told} does not; give --budget ") as e:
         estimator.within({unit: little})
+    assert " or more, which is the estimate and a fifth for longer replies" in str(e.value)
     named = str(e.value).partition("--budget ")[2].partition(" or more")[0].strip("'")
     assert estimator.within(parse_units(named)).plan.candidates == 1
 
@@ -142,13 +144,24 @@ def test_a_dry_run_says_it_and_leaves_nothing(env, tmp_path, monkeypatch, capsys
     assert main(["--budget", "$2", *line]) == 0
     out = capsys.readouterr().out
     assert "; about $1." in out
-    assert out.splitlines()[-2].startswith("total ")
+    *rows, total = [line.split()[1:] for line in out.splitlines()[2:-1]]
+    sums = [sum(float(cell) for cell in column) for column in zip(*rows, strict=True)]
+    assert [float(cell) for cell in total] == pytest.approx(sums, abs=1e-6)
     assert main(["--budget", "60,30min", *line]) == 0
     out = capsys.readouterr().out
     assert " minutes; assumed: 1 s for a call of a model, 8 of them at once\n" in out
     assert main(["--budget", "$0.01", *line]) == 2
     assert "$0.01 does not; give --budget '$" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_estimate_of_a_resumed_run_is_said_to_be_of_the_whole(env, tmp_path, capsys):
+    with Journal(tmp_path, {"options": Options(60, env).as_dict()}, resume=False):
+        pass
+    assert main(["--resume", str(tmp_path), "--dry-run"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "this is the estimate of the whole run, what it has called already included"
+    assert second.startswith("Estimate: 60 rollouts")
 
 
 @pytest.fixture
@@ -182,10 +195,10 @@ def test_much_money_is_asked_for_on_a_terminal(terminal, estimator, answer, agre
     assert len(asked) == 2
     assert asked[1] == "this may pay $5.00; go on? [y/N] "
     assert agreed(found, Options("$1", models=REAL))
-    assert agreed(
-        Estimate(found.plan, {}, {"reply": None}, {"dollars": None}, {}), Options(200, models=REAL)
-    )
     assert len(asked) == 2
+    unpriced = Estimate(found.plan, {}, {"reply": None}, {"dollars": None}, {})
+    assert agreed(unpriced, Options(200, models=REAL)) is agrees
+    assert asked[2:] == ["what this costs is unknown (unpriced); go on? [y/N] "]
 
 
 def test_elsewhere_nobody_is_asked_and_yes_says_it_before(env, terminal, estimator, monkeypatch):

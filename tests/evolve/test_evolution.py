@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evolve.display import PlainDisplay
-from evolve.evolution import FREE_IN_A_ROW, Evolution, Setup, Thrift
+from evolve.evolution import FREE_IN_A_ROW, Evolution
 from evolve.field import split_by_users
 from evolve.folder import RunFolder
 from evolve.journal import FILE
@@ -16,6 +16,7 @@ from evolve.optimize.base import Proposal, RejectedRewriteError
 from evolve.optimize.constraints import NO_LIMITS, Constraints
 from evolve.plan import Plan
 from evolve.proposals import Proposals
+from evolve.setup import Setup, Thrift
 from policies.errors import AllFailedError
 from policies.policy import read_policy, seed_policy
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from evolve.evolution import Evolution, Setup
+from evolve.evolution import Evolution
 from evolve.field import split_by_periods, split_by_users
 from evolve.finish import Outcome, finish, summarize
 from evolve.gains import memory_gain
@@ -12,8 +12,11 @@ from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Verdict
 from evolve.plan import Plan
 from evolve.report_tables import closing_tables
+from evolve.setup import Setup
 from evolve.tables import plain
+from evolve.workers import LiveTask
 from feedback.records import Diagnosis, Stage
+from policies.errors import BudgetExhaustedError
 from policies.policy import seed_policy
 
 SEED = seed_policy("awe")
@@ -95,7 +98,7 @@ def test_one_policy_in_two_roles_has_one_row(ended):
     ended.archive = Archive((Version(none, {}),))
     outcome = ended()
     setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
-    test = closing_tables(setup, Evolution(setup, ended.archive), outcome)[1]
+    test, _ = closing_tables(setup, Evolution(setup, ended.archive), outcome)  # no candidates
     assert [row[0].split(f" {none.short_id}")[0] for row in test.rows[::2]] == [
         "seed = best = none"
     ]
@@ -137,6 +140,29 @@ def test_what_always_failed_is_said(ended):
         "cannot be compared, all rollouts of one failed: the context is too long"
     )
     assert summarize(outcome, ARCHIVE, ended.evaluator, ended.plan, "why")["gain"] is None
+
+
+@pytest.mark.parametrize(
+    ("lives", "said"),
+    [
+        (0, "the budget ended before any of them was scored"),
+        (4, "seed and best cannot be compared, the budget ended before both of them were scored"),
+        (13, "; the budget ended before all of them were scored"),
+    ],
+)
+def test_a_budget_that_ends_before_the_end(ended, monkeypatch, lives, said):
+    def until_spent(tasks):
+        for number, task in enumerate(tasks):
+            if isinstance(task, LiveTask) and number == lives:
+                raise BudgetExhaustedError("time is up")
+            yield from ran([task])
+
+    ran = ended.workers.run
+    monkeypatch.setattr(ended.workers, "run", until_spent)
+    outcome = ended()
+    assert outcome.cut
+    assert outcome.line.endswith(said)
+    assert (outcome.line == f"test users: {said}") == (lives < 13)
 
 
 def test_a_gain_is_undefined_where_the_bound_does_not_exceed_guessing(people):

@@ -122,6 +122,14 @@ def test_the_log_is_the_folders_own(tmp_path):
     assert log.handlers == []
 
 
+def test_warnings_of_the_log_are_shown_without_their_time(tmp_path, capsys):
+    with logging_to(tmp_path):
+        logging.getLogger("evolve.lm").warning("calls are tried again: %s", "down")
+        logging.getLogger("evolve").info("a line")
+    assert capsys.readouterr() == ("", "calls are tried again: down\n")
+    assert " WARNING calls are tried again: down\n" in (tmp_path / "run.log").read_text()
+
+
 def test_a_log_that_cannot_be_opened(tmp_path):
     (tmp_path / "run.log").mkdir()
     with pytest.raises(RunFolderError, match="logs to its folder"), logging_to(tmp_path):

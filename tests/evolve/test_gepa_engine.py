@@ -6,7 +6,7 @@ import pytest
 
 from evolve.display import PlainDisplay
 from evolve.engine import NoProposer
-from evolve.evolution import FREE_IN_A_ROW, Setup
+from evolve.evolution import FREE_IN_A_ROW
 from evolve.field import split_by_periods, split_by_users
 from evolve.folder import RunFolder
 from evolve.gepa_adapter import Example
@@ -16,6 +16,7 @@ from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive, Version
 from evolve.plan import Plan
 from evolve.proposals import Proposals
+from evolve.setup import Setup
 from policies.errors import ModelError, RunStoppedError
 from policies.policy import seed_policy
 

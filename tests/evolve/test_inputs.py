@@ -1,8 +1,11 @@
 """Policies by name or file."""
 
+from dataclasses import replace
+
 import pytest
 
-from evolve.inputs import STAND_IN, load_policy
+from evolve.config import Models
+from evolve.inputs import STAND_IN, called, load_policy, unread
 from policies.errors import PolicyFileError
 from policies.policy import seed_policy, write_policy
 
@@ -26,3 +29,21 @@ def test_what_is_neither(name):
 def test_the_offline_model_is_said_to_be_a_stand_in():
     assert "stand-in" in STAND_IN
     assert "not an LLM" in STAND_IN
+
+
+def test_answers_that_cannot_be_read_are_told_of_from_half_of_them_on():
+    assert unread(0, 0, "nobody") is None
+    assert unread(95, 191, "awe") is None
+    said = unread(96, 192, "awe")
+    assert said.startswith("warning: 96 of 192 answers of awe could not be read")
+    assert "256 tokens for answers" in said
+    assert "512 for replies, 1,024 for writes, 4,096 for rewrites" in said
+
+
+def test_an_address_is_told_after_the_models_that_it_serves():
+    for models, line in [
+        (Models("o/a", "offline"), "model o/a at http://x, user offline"),
+        (Models("offline", "o/a", "p/b"), "model offline, user o/a at http://x, rewriter p/b"),
+        (Models("o/a", rewrite_model="o/b"), "model o/a at http://x, rewriter o/b at http://x"),
+    ]:
+        assert called(replace(models, api_base="http://x")) == line

@@ -46,6 +46,8 @@ def test_what_is_kept_is_spent_at_the_end_alone(connection, tmp_path):
     purse.open_kept()
     assert allowance.caps == Caps(100, 5000, 5.0)
     allowance.take_call()
+    spend(connection, 0.5)
+    assert purse.spent == "1 of 100 calls (tries), 12 of 5000 tokens, $0.50 of $5.00"
     purse.close()
     again = purse_of({"calls": 100}, {}, connection, tmp_path)
     assert (connection.limits.allowance.sent, connection.limits.allowance.caps.calls) == (1, 100)

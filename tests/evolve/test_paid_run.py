@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +34,7 @@ class Played:
 
     sent = 0
 
-    def __init__(self, spec):
+    def __init__(self, spec, lost=None):
         self._lm = OfflineLM()
 
     def takes(self, request):
@@ -121,10 +122,11 @@ def test_evolution_ends_with_its_dollars_and_the_end_is_scored(env, tmp_path, ge
     outcome = run(options, folder, generous)
     out = capsys.readouterr().out
     assert 0 < spent(folder) <= 0.8
-    assert "Candidates (the budget is spent: a call of at most $" in out
+    assert "\nno candidate was judged: the budget is spent: a call of at most $" in out
     assert not outcome.cut
     assert {len({d.user for d in t.diagnoses}) for t in outcome.tested.values()} == {4}
     assert out.count("50% of the budget of $0.80 is spent") == 1
+    assert re.search(r"^Spent: \$0\.\d\d of \$0\.80, [\d.]+ of 60 rollouts$", out, re.M)
     kinds = [event["kind"] for event in events(folder)]
     assert kinds[:2] == ["run", "terms"]
     assert kinds.count("exhausted") == 1
@@ -148,7 +150,7 @@ def test_dollars_that_end_while_the_end_is_scored(env, tmp_path, generous):
     hasty = replace(generous, kept={"dollars": 0.05})
     outcome = run(Options("$0.5", env, models=MODELS), folder, hasty)
     assert outcome.cut
-    assert outcome.line.endswith("; the budget ended before all of them were scored")
+    assert outcome.line == "test users: the budget ended before any of them was scored"
     assert spent(folder) <= 0.5
     assert (folder / "summary.json").exists()
     whole = files(folder)
@@ -226,6 +228,18 @@ def test_minutes_end_a_run_and_time_is_kept_for_the_end(env, tmp_path, monkeypat
     assert files(folder) == whole
 
 
+def test_a_budget_that_ends_before_any_test_user_is_told_without_empty_tables(
+    env, tmp_path, capsys
+):
+    options = Options("60,0.00001min", env, models=MODELS)
+    outcome = run(options, tmp_path / "runs" / "run")
+    assert outcome.line == "test users: the budget ended before any of them was scored"
+    out = capsys.readouterr().out
+    assert "\nno candidate was judged: the budget is spent: time is up: " in out
+    assert "Candidates (" not in out
+    assert "Test users" not in out
+
+
 def test_minutes_of_the_offline_model(env, tmp_path, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(money, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -290,7 +304,44 @@ def test_a_policy_is_scored_with_a_real_model(env, tmp_path, capsys):
     assert "stand-in" in notes[1]
     assert notes[-1].startswith(f"{Played.sent} calls, 0 more answered by earlier replies; $0.0")
     assert eval_main(line) == 0
-    assert f"\n0 calls, {Played.sent} more answered by earlier replies; $0.00" in (
-        capsys.readouterr().out
-    )
+    out = capsys.readouterr().out
+    assert f"\n0 calls, {Played.sent} more answered by earlier replies; $0.00" in out
+    assert f"\nSpent: 0 calls, {Played.sent} more answered by earlier replies; $0.00\n" in out
+    rows = [line.split() for line in out.partition("\nSpent: ")[2].splitlines()[2:]]
+    assert sum(int(row[2]) for row in rows if row[2] != "-") == Played.sent
+    assert sum(int(row[1]) for row in rows if row[2] != "-") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["shared"]
+
+
+def test_a_model_that_cannot_be_read_is_told_of_once(env, tmp_path, monkeypatch, capsys):
+    def thinks(self, request):
+        reply = send(self, request)
+        return replace(reply, text="<think> so") if request.task == "answer" else reply
+
+    send = Played.send
+    monkeypatch.setattr(Played, "send", thinks)
+    run(Options(42, env, models=MODELS), tmp_path / "runs" / "run")
+    out = capsys.readouterr().out
+    assert out.count("warning: 64 of 64 answers of the parent's minibatch could not be read") == 1
+    assert ", format 1.00 (train users)" in out
+    line = ["--policy", "awi", "--against", "awi", "--env", env, "--users", "1"]
+    assert eval_main([*line, "--model", "openai/x"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("warning: 16 of 16 answers of awi-seed ") == 1
+
+
+def test_a_run_that_has_ended_prints_itself_once_more_wherever_its_server_is(env, tmp_path, capsys):
+    folder = tmp_path / "runs" / "run"
+    there, moved = (replace(MODELS, api_base=f"http://127.0.0.1:{port}/v1") for port in (2, 1))
+    run(Options(42, env, models=there), folder)
+    ended = (folder / "summary.json").read_bytes()
+    assert "--api-base was" not in capsys.readouterr().out
+    before = Played.sent
+    run(Options(42, env, models=moved), folder, resume=True)
+    said = "--api-base was http://127.0.0.1:2/v1 when the run began and is now http://127.0.0.1:1/"
+    assert capsys.readouterr().out.count(said) == 1
+    assert (folder / "summary.json").read_bytes() == ended
+    assert Played.sent == before
+    (folder / "summary.json").unlink()
+    run(Options(42, env, models=there), folder, resume=True)
+    assert json.loads((folder / "summary.json").read_bytes())["test"] == json.loads(ended)["test"]

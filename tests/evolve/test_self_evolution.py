@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.display import PlainDisplay
-from evolve.evolution import FREE_IN_A_ROW, Setup
+from evolve.evolution import FREE_IN_A_ROW
 from evolve.field import split_by_users
 from evolve.folder import RunFolder
 from evolve.journal import FILE
@@ -14,6 +14,7 @@ from evolve.optimize.base import Proposal, RejectedRewriteError
 from evolve.plan import Plan
 from evolve.proposals import Proposals
 from evolve.self_evolution import SelfEvolution
+from evolve.setup import Setup
 from policies.errors import AllFailedError
 from policies.policy import seed_policy
 

@@ -79,3 +79,14 @@ def test_how_people_and_shells_are_told():
     assert shown("calls", 5000) == "5000 calls"
     assert (shown("minutes", 1.0), shown("minutes", 2.5)) == ("1 minute", "2.5 minutes")
     assert (quoted("300,$5"), quoted("30min")) == ("'300,$5'", "30min")
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["9" * 5000, "$" + "9" * 400, "9" * 310 + "min", "9" * 400 + "calls", 10**5000, "1" * 13],
+    ids=lambda given: str(given)[:9] if isinstance(given, str) else "int",
+)
+def test_a_budget_beyond_all_bounds(given):
+    with pytest.raises(ConfigError, match="--budget must be") as caught:
+        parse_units(given)
+    assert len(str(caught.value)) < 400

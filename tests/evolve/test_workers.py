@@ -385,3 +385,10 @@ def test_an_error_in_between_ends_the_pool_at_once_and_quietly(start, error):
     assert err.splitlines()[-1] == error
     assert "Warning" not in err
     assert err.count("Traceback") == 1
+
+
+def test_there_are_no_more_threads_than_tasks():
+    before, seen = threading.active_count(), []
+    with ThreadWorkers(5000) as workers:
+        list(workers.run(iter([lambda: seen.append(threading.active_count())] * 4)))
+    assert max(seen) - before < 12

@@ -52,6 +52,13 @@ def test_after_a_format_failure_the_reply_and_the_error_are_shown(scripted):
     assert (role, spent.calls) == ("answer", 2)
 
 
+def test_a_long_reply_is_shown_in_part(scripted):
+    lm = says(scripted, "x" * 5_000_000, "1")
+    assert ask(lm, REQUEST, read).value == 0
+    shown = lm.requests[1].messages[-2].content
+    assert shown == "x" * 4000 + " […, 4996000 more characters]"
+
+
 @pytest.mark.parametrize("nothing", ["", " \n"])
 def test_an_empty_turn_is_not_sent(scripted, nothing):
     lm = says(scripted, nothing, "1")

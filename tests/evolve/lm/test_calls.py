@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,51 @@ def test_a_torn_last_line_is_cut_and_a_damaged_one_paid_again(tmp_path: Path) ->
     assert payer.paid == 5
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"key": key} for key in ("zz", "abc", "", None, 5)),
+        *({"role": role} for role in ([1], {}, None, 5)),
+        *({name: odd} for name in ("text", "model", "version") for odd in (None, 5)),
+        *({"prompt_tokens": odd} for odd in ("x", -1, 1.5, True, 10**400, None)),
+        *({"dollars": odd} for odd in ("x", float("nan"), float("inf"), -1.0, 10**400, True)),
+        *({"seconds": odd} for odd in (None, "1", float("nan"))),
+        {"shared": 1},
+        {"more": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_damaged_line_is_skipped(tmp_path: Path, changes: dict, shared: bool) -> None:
+    line = json.dumps({**asdict(call(1)), **changes})
+    file = tmp_path / (SHARED_FILE if shared else FILE)
+    file.write_text(f"{line}\n{json.dumps(asdict(call()))}\n")
+    payer = Payer()
+    with CallLog(None if shared else tmp_path, tmp_path if shared else None) as log:
+        assert [ask(log, payer, number).text for number in (0, 1)] == [call().text, call(1).text]
+        assert log.cost() == Cost(12 if shared else 24, 0.25 if shared else 0.5)
+    assert payer.paid == 1
+
+
+@pytest.mark.parametrize("nested", ["[", '{"a":'])
+def test_a_line_without_end_is_skipped(tmp_path: Path, nested: str) -> None:
+    (tmp_path / FILE).write_text(nested * 200_000 + "\n" + json.dumps(asdict(call())) + "\n")
+    with CallLog(tmp_path) as log:
+        assert log.cost() == Cost(12, 0.25)
+
+
+def test_a_key_counts_once_and_what_two_processes_paid_twice(tmp_path: Path) -> None:
+    line = json.dumps(asdict(call())) + "\n"
+    (tmp_path / FILE).write_text(line + line.replace("text 0", "other"))
+    with CallLog(tmp_path) as log:
+        assert log.cost() == Cost(12, 0.25)
+        log.bring([call()], {})
+        assert ask(log, Payer()) == call()
+        paid = log.cost()
+    with CallLog(tmp_path) as log:
+        assert log.cost() == paid == Cost(24, 0.5)
+
+
 def test_what_another_process_tore_is_cut_before_the_next_line(tmp_path: Path) -> None:
     payer = Payer()
     with CallLog(tmp_path) as log:
@@ -221,7 +267,7 @@ def test_processes_append_to_one_log(tmp_path: Path) -> None:
             assert ask(log, payer, number) == call(number)
         assert payer.paid == 0, "what the others paid is found without opening it again"
         lines = (tmp_path / FILE).read_bytes().splitlines()
-        assert {json.loads(line)["key"] for line in lines} == {
+        assert {json.loads(line)["key"] for line in lines} >= {
             key_of(number) for number in (*range(500), *range(1000, 1300))
         }
         assert log.spent()["reply"].calls == len(lines)

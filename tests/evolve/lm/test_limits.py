@@ -89,10 +89,18 @@ def test_being_sent_away_is_bounded_too_but_more_patiently() -> None:
 
 
 def test_a_provider_that_asks_for_too_long_a_wait_has_failed() -> None:
-    send = Scripted(limited(3600))
-    with pytest.raises(OutsideFailureError):
+    send = Scripted(limited(1e9))
+    with pytest.raises(OutsideFailureError, match=r"asks to wait 1e\+09 s, which is more than"):
         Limits().call("m", send)
     assert len(send.times) == 1
+
+
+def test_a_call_is_not_put_off_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WAITED", 0.35)
+    send = Scripted(limited(0.1))
+    with pytest.raises(OutsideFailureError, match="in vain"):
+        Limits().call("m", send)
+    assert len(send.times) == 4
 
 
 def test_calls_that_fail_together_put_the_others_off_once() -> None:
@@ -215,3 +223,23 @@ def test_nobody_waits_for_a_turn_that_comes_too_late(
         with pytest.raises(BudgetExhaustedError, match="no time left"):
             limits.call("m", send)
     assert (len(send.times), time.monotonic() - began < 2) == (1, True)
+
+
+def test_that_calls_are_tried_again_is_told_but_not_too_often(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    limits = Limits()
+    for _ in range(2):
+        limits.call("m", Scripted(PassingError("no reply in time"), limited(0.01), "done"))
+    assert caplog.messages == ["calls are tried again: no reply in time (retries so far: 1)"]
+    monkeypatch.setattr(module, "TOLD_EVERY", 0.0)
+    limits.call("m", Scripted(PassingError("nobody", unreachable="mend"), "done"))
+    assert caplog.messages[1:] == ["calls are tried again: nobody (retries so far: 5)"]
+
+
+def test_an_address_that_never_answered_is_told_by_its_error_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(ModelError):
+        Limits().call("m", Scripted(PassingError("nobody", unreachable="mend")))
+    assert caplog.messages == []

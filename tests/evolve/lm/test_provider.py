@@ -6,6 +6,7 @@ import json
 import threading
 import time
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -15,7 +16,7 @@ from evolve.lm.base import Message, Request
 from evolve.lm.limits import PassingError
 from evolve.lm.models import ModelSpec
 from evolve.lm.provider import Provider, Reply
-from policies.errors import ModelError, PolicyFailureError
+from policies.errors import MnemotuneError, ModelError, PolicyFailureError
 from tests.evolve.lm.chat_server import ChatServer, Play, fails, says
 
 KEY = "sk-test-Zx81Qw72Er63Ty54"
@@ -93,6 +94,80 @@ def test_tokens_of_the_providers_cache_are_read() -> None:
 def test_tokens_that_a_provider_does_not_count_are_estimated() -> None:
     reply, _, _ = asked(says("four by four by", usage=...))
     assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (4, 4, True)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"prompt_tokens": 10**400, "completion_tokens": 5}, (4, 5)),
+        ({"prompt_tokens": 10**24, "completion_tokens": 10**24}, (4, 4)),
+        ({"prompt_tokens": "x", "completion_tokens": 5}, (4, 5)),
+        ({"prompt_tokens": 10}, (10, 4)),
+        ({"completion_tokens": 3}, (4, 3)),
+        ({"prompt_tokens": -1, "completion_tokens": -5}, (4, 4)),
+        ([1], (4, 4)),
+    ],
+)
+def test_a_count_that_cannot_be_is_estimated_by_itself(usage: object, counts: tuple) -> None:
+    reply, _, _ = asked(says("four by four by", usage=usage))
+    assert ((reply.prompt_tokens, reply.completion_tokens), reply.estimated) == (counts, True)
+
+
+def test_a_reply_in_parts_is_joined() -> None:
+    parts = [{"type": "text", "text": "a "}, {"type": "image"}, 7, {"type": "text", "text": "b"}]
+    assert asked(says(parts))[0].text == "a b"  # type: ignore[arg-type]
+
+
+def test_what_was_answered_by_nothing_readable_is_told_and_nothing_else_is() -> None:
+    for played, told in (
+        (says(7), [(4, 61)]),  # type: ignore[arg-type]
+        (says(choices=[]), [(4, 48)]),
+        (Play(body="<html>Bad gateway</html>"), [(4, 6)]),
+        (Play(body='{"id": "x"', promised=500), [(4, 3)]),
+        (fails(500), []),
+        (fails(400), []),
+        (Play(cut=True), []),
+        (says(), []),
+    ):
+        lost: list[tuple[int, int]] = []
+        with ChatServer(lambda number, body, played=played: played) as server:
+            spec = ModelSpec("openai/test-1", server.base)
+            provider = Provider(spec, lambda request, *counts, lost=lost: lost.append(counts))
+            with suppress(MnemotuneError):
+                provider.send(REQUEST)
+        assert [read for read, _ in lost] == [read for read, _ in told], played
+        assert lost == told or abs(lost[0][1] - told[0][1]) < 20, (played, lost)
+
+
+def test_an_address_that_redirects_is_told() -> None:
+    for status, to in ((302, "/else"), (308, "file:///etc/passwd")):
+        with pytest.raises(
+            ModelError, match=f"redirects to {to}; give the right one by --api-base"
+        ):
+            asked(Play(status, headers={"Location": to}))
+
+
+def test_a_version_is_short_and_has_nothing_for_a_terminal() -> None:
+    assert asked(says(model="v\x1b[2J1" + "M" * 100_000))[0].version == "v1" + "M" * 194
+
+
+def test_a_key_that_cannot_be_sent_needs_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + "\n")
+    with pytest.raises(ModelError, match="a line break"):
+        Provider(ModelSpec("openai/test-1", NOWHERE)).send(REQUEST)
+
+
+def test_an_error_that_quotes_the_prompt_is_no_empty_account() -> None:
+    quoting = fails(400, "invalid input: 'your credit balance is too low', they said")
+    assert isinstance(failed(quoting, known=True)[0], PolicyFailureError)
+    empty = fails(400, "Your credit balance is too low to access the API.")
+    with pytest.raises(ModelError, match="has nothing left"):
+        raise failed(empty, known=True)[0]
+
+
+def test_of_a_refused_key_nothing_is_quoted() -> None:
+    for status in (401, 403):
+        assert "as it happens" not in str(failed(fails(status, "as it happens"))[0])
 
 
 def test_an_empty_reply_is_an_empty_text() -> None:
@@ -212,7 +287,7 @@ def test_other_providers_are_told_apart_as_well(monkeypatch: pytest.MonkeyPatch)
         claude = Provider(ModelSpec("anthropic/claude-sonnet-4-5", server.base))
         reply = claude.send(REQUEST)
         assert (reply.text, reply.prompt_tokens, reply.provider_cached_tokens) == ("ok", 8, 3)
-        told = r"says: invalid (REDACTED|.removed.)\).*ANTHROPIC_API_KEY"
+        told = r"did not take it; set the key .*ANTHROPIC_API_KEY"
         with pytest.raises(ModelError, match=told):
             claude.send(REQUEST)
         with pytest.raises(PassingError) as caught:
@@ -255,7 +330,7 @@ def test_how_long_a_provider_asks_to_wait_is_read_in_every_form() -> None:
         ({"Retry_After": "1.5"}, 1.5, 1.5),
         ({"Retry_After": "2", "retry_after_ms": "150"}, 0.15, 0.15),
         ({"Retry_After": date}, 20, 31),
-        ({"Retry_After": "soon"}, None, None),
+        *(({"Retry_After": odd}, None, None) for odd in ("soon", "nan", "inf", "-inf")),
         ({}, None, None),
     ):
         failure, _ = failed(fails(429, **headers))
@@ -281,3 +356,16 @@ def test_litellm_is_quiet_and_starts_no_threads(capfd: pytest.CaptureFixture[str
     failed(fails(401, KEY))
     assert capfd.readouterr() == ("", "")
     assert not [each.name for each in threading.enumerate() if "litellm" in each.name]
+
+
+def test_a_server_of_ones_own_may_have_a_prefix_of_its_own() -> None:
+    with ChatServer(lambda number, body: says("ok")) as server:
+        reply = Provider(ModelSpec("hosted_vllm/test-1", server.base)).send(REQUEST)
+        assert (reply.text, server.bodies[0]["model"]) == ("ok", "test-1")
+        assert KEY not in server.keys[0]
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_that_an_address_serves_all_models_of_a_provider_is_said(status: int) -> None:
+    said = str(failed(fails(status))[0])
+    assert "--api-base serves every model of the first one's provider: a server of your" in said
