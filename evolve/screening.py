@@ -23,7 +23,6 @@ from policies.policy import Policy
 
 PROPOSED = 6  # candidates of a generation that is screened
 HEARD_BY = 3  # users of the minibatch that hear them: enough to tell the order, if not the size
-GOING_ON = 1  # candidates that go on once the screen has proved itself
 CALIBRATION = 6  # candidates seen both ways before the screen is judged
 TRUSTED = 0.6  # share of their pairs whose order it must have told; half is chance
 
@@ -128,7 +127,7 @@ class Screen:
         heard = self._hear(policies, parent, block[:HEARD_BY])
         ordered = heard.order(policies)
         if self.calibrated:
-            return ordered[:GOING_ON]
+            return ordered[:room]
         best = ordered[: room - 1]
         return best + [one for one in policies if one not in best][:1]
 

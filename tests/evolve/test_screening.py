@@ -62,7 +62,7 @@ def test_who_cannot_be_heard_comes_in_the_middle(bench):
         screen.choose([candidate(value), candidate(1), other], SEED, block, 2)
         screen.learn(candidate(value), value / 10)
     assert screen.calibrated
-    assert screen.choose(policies, SEED, block, 2) == [policies[2]]
+    assert screen.choose(policies, SEED, block, 2) == [policies[2], other]
     assert screen.reason(other) == "cannot be heard off-policy, and others promised more"
 
 
