@@ -84,7 +84,8 @@ class Trials:
         plan = self._plan
         planned = float(plan.budget - plan.set_aside) / plan.candidates
         pace = (self._spent + planned) / (self._gated + 1)
-        return next_level(self.left, float(self._evaluator.ledger.left) / pace)
+        # Half of a candidate's cost is its own time at the gate, which is still to come.
+        return next_level(self.left, float(self._evaluator.ledger.left) / pace + 0.5)
 
     def judge(
         self,

@@ -119,6 +119,7 @@ def test_nobody_reaches_the_gate_once_the_level_of_the_run_is_spent(trial):
         trial.workers.right[policy.id] = lambda u, p, q: u in train or half(u, p, q)
     trial.candidates = 1
     trial.judge()
+    trial.trials.left = 0.0
     over = "what 1 candidate at the gate left of the run's level is too little to pass"
     assert trial.trials.over == over
     spent = trial.evaluator.ledger.spent
@@ -191,7 +192,7 @@ def test_where_the_budget_ends_at_the_gate_what_was_judged_decides(trial):
     assert verdict.stage == "gate"
     assert "after 4 clusters" in verdict.reason
     # All of the level, as no look comes after.
-    assert "within this look's 0.1; the budget ended the gate after 4 of 8" in verdict.reason
+    assert "within this look's 0.082; the budget ended the gate after 4 of 8" in verdict.reason
     assert trial.evaluator.ledger.spent == 24
 
 
