@@ -41,8 +41,8 @@ def _run(options: argparse.Namespace) -> int:
     given = vars(options)
     if options.users is not None:
         check_range("users", options.users, 1)
-    for name, (least, most) in RANGES.items():
-        check_range(name, given[name], least, most)
+    for name in RANGES.keys() & given.keys():
+        check_range(name, given[name], *RANGES[name])
     models, means = make_models(given), make_means(given)
     names = [options.policy, *([options.against] if options.against is not None else [])]
     policies = [load_policy(name) for name in names]

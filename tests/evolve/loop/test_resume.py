@@ -70,7 +70,7 @@ def test_nothing_happens_twice_and_the_budget_holds(reference):
     events = reference.events()
     counts = Counter((event["kind"], event["key"]) for event in events)
     assert {kind for kind, _ in counts} == {
-        "run", "introduction", "reserve", "rollout", "proposal", "verdict", "bounds"
+        "run", "introduction", "reserve", "rollout", "replay", "proposal", "verdict", "bounds"
     }  # fmt: skip
     assert {key for key, count in counts.items() if count > 1} == set()
     reserved = [event["data"] for event in events if event["kind"] == "reserve"]
@@ -79,7 +79,8 @@ def test_nothing_happens_twice_and_the_budget_holds(reference):
     assert float(spent) == summary["spent"]
     assert spent <= summary["budget"]
     names = [name for one in reserved for name in one["jobs"]]
-    assert names == [event["key"] for event in events if event["kind"] == "rollout"]
+    paid = {"rollout", "replay"}
+    assert names == [event["key"] for event in events if event["kind"] in paid]
     assert len(summary["versions"]) >= 3
 
 
