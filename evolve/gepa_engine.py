@@ -148,6 +148,7 @@ class Events:
         self.iteration = 0
         self.free = 0
         self._book, self._setup, self._adapter = book, setup, adapter
+        self._measured: dict[str, float] = {}
         self._parent = book.archive.versions[0].policy
         self._policies = {0: self._parent}  # by gepa's index
         self._child: _Child | None = None
@@ -274,8 +275,11 @@ class Events:
         """Per answer, on the train users that it was scored on."""
         field = self._setup.field
         known = self._setup.evaluator.known(policy, field.train, field.span)
-        lived = [one.rollout for one in known if one.rollout.failure is None]
-        return tokens_per_answer(lived) if lived else None
+        lived = [one.rollout for one in known if one.rollout.answers]
+        if lived:
+            self._measured[policy.id] = tokens_per_answer(lived)
+        # Gepa may propose a text again; of one that was turned down no transcripts are kept.
+        return self._measured.get(policy.id)
 
     def _close(self, stage: str, reason: str, *, accepted: bool = False) -> None:
         """Give the candidate its verdict."""

@@ -178,3 +178,12 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
     assert second.archive == whole.archive
     assert first.workers.ran + second.workers.ran == whole.workers.ran
     assert len(first.lm.requests + second.lm.requests) == len(whole.lm.requests)
+
+
+def test_a_text_that_is_proposed_again_is_measured_once(run):
+    engine = run(say=lambda _: "```\n- other\n```")
+    engine.run()
+    turned_down = [verdict for verdict in engine.verdicts if verdict.stage == "minibatch"]
+    assert len({verdict.candidate for verdict in turned_down}) == 1 < len(turned_down)
+    (tokens,) = {verdict.tokens_per_answer for verdict in turned_down}
+    assert tokens is not None
