@@ -37,7 +37,7 @@ FAULTS = Faults(
 TIMEOUT = 4  # seconds: less than a hang, and more than an answer takes on a busy machine
 # Seeds of environments; the first whose run accepts two versions is taken.
 ENV_SEEDS = (4, 3, 1, 7)
-SMALL, LARGE = 40, 120  # rollouts
+SMALL, LARGE = 40, 150  # rollouts
 
 
 @dataclass
@@ -209,7 +209,7 @@ def calm(tmp_path_factory, new_command):
     write_policy(seed_policy("awe").derive(settings=weak, name="weak"), policy)
     with OpenAIServer(key=KEY, bodies=deque()) as server:
         for seed in ENV_SEEDS:
-            env = environment(place / f"users-{seed}.json", seed, 18, 4)
+            env = environment(place / f"users-{seed}.json", seed, 36, 4)
             options = ["--env", env, "--policy", str(policy), "--holdout", "users"]
             options += ["--later-rounds", "1", "--budget", str(LARGE)]
             made = Calm(server, place, options, place / str(seed) / "run")
@@ -321,9 +321,7 @@ def test_a_server_that_goes_down_stops_the_run(command, calm, wait_until):
         assert paid.isdisjoint(Stage(server, calm.place).asked())
     keys = [call["key"] for call in calls(folder)]
     assert len(keys) == len(set(keys))
-    # The address is another, and so is the journal's first line; a rollout that had failed before
-    # the run stopped stays so.
-    ours, theirs = found(folder), found(calm.folder)
-    assert ours["best.yaml"] == theirs["best.yaml"]
-    for name in ("versions", "test"):
-        assert ours["summary.json"][name] == theirs["summary.json"][name]
+    # A rollout that had failed before the run stopped stays so, and what follows may differ by it.
+    ours, theirs = (found(one)["summary.json"] for one in (folder, calm.folder))
+    assert ours["seed_policy"] == theirs["seed_policy"]
+    assert ours["best_policy"] in ours["versions"][1:]
