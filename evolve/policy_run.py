@@ -179,17 +179,13 @@ def _begin(
     if "minutes" in options.units:
         workers = Timed(workers, purse)
 
-    def progress(lived: float) -> None:
-        display.progress(lived, replayed=journal.replaying)
-        purse.look(lived, replayed=journal.replaying)
-
     evaluator = Evaluator(
         journal,
         Ledger(Fraction(plan.budget), plan.set_aside),
         workers,
         prepared.spec,
         watch.stopping,
-        progress,
+        _progress(display, purse, journal),
     )
     rewriter = Meter(make_lm(prepared.cast.rewrite))
     proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
@@ -208,6 +204,16 @@ def _begin(
     )
     archive = Archive((Version(prepared.seed, {}),))
     return _Run(setup, Evolution(setup, archive), purse, options.models, connection)
+
+
+def _progress(display: Display, purse: Purse, journal: Journal) -> Callable[[float], None]:
+    """Tells the watcher and the purse how much was lived."""
+
+    def told(lived: float) -> None:
+        display.progress(lived, replayed=journal.replaying)
+        purse.look(lived, replayed=journal.replaying)
+
+    return told
 
 
 def _mirror(url: str, prepared: Prepared, journal: Journal, display: Display) -> Mirror:
