@@ -277,10 +277,12 @@ class Evolution:
 
     def _warn(self, of_parent: Sequence[Scored]) -> None:
         """Say once a run that a parent's answers cannot be read: no change of texts mends that."""
+        if self._warned:
+            return
         setup = self._setup
         stages = [d.stage for d in setup.field.select(diagnoses_of(of_parent), "train")]
         warning = unread(stages.count(Stage.FORMAT), len(stages), "the parent's minibatch")
-        if warning is not None and not self._warned:
+        if warning is not None:
             self._warned = True
             setup.display.say(warning)
 
