@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from evolve.engine import changed
+from evolve.book import changed
 from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field, Part
 from evolve.gym.users import User

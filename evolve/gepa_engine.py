@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evolve.book import FREE_IN_A_ROW, Book, unscored
 from evolve.codec import from_data, to_data
-from evolve.engine import Book, unscored
-from evolve.evolution import FREE_IN_A_ROW
 from evolve.gepa_adapter import Example, PolicyAdapter, reflect
 from evolve.lm.meter import Meter
 from evolve.money import once_paid
@@ -84,7 +83,7 @@ class GepaEngine:
     @property
     def verdicts(self) -> Sequence[Verdict]:
         """Of every candidate, in order."""
-        return list(self._book.judged.values())
+        return self._book.verdicts
 
     def run(self) -> None:
         """Let gepa evolve until the budget is spent, or it repeats itself."""
@@ -256,7 +255,7 @@ class Events:
     def _made(self, texts: Mapping[str, str]) -> _Child:
         parent, name = self._parent, self.name
         operator = f"gepa:{'+'.join(texts)}"
-        lineage = self._book.lineage(parent, self.iteration, operator, None)
+        lineage = self._book.lineage(parent, name, operator, None)
         refused = None
         try:
             made = self._adapter.policy({**parent.texts, **texts})

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evolve.engine import Book, changed, feedback_on, unscored
-from evolve.evaluate import Job, Scored
-from evolve.evolution import FREE_IN_A_ROW
+from evolve.book import Book, changed, feedback_on, unscored
+from evolve.evaluate import Job
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import ProposalContext, Verdict
 from evolve.seeding import derive
 from evolve.setup import Setup
 from feedback.digest import Feedback
 from feedback.scores import tokens_per_answer
-from policies.errors import AllFailedError, BudgetExhaustedError, PolicyFileError
+from policies.errors import BudgetExhaustedError, PolicyFileError
 from policies.policy import Policy
 
 
@@ -45,7 +44,6 @@ class SelfEvolution:
         self._installed = archive.versions[0].policy
         self._book = Book(setup, archive.choose(self._installed.id))
         self._generation = 0
-        self._free = 0
 
     @property
     def archive(self) -> Archive:
@@ -60,7 +58,7 @@ class SelfEvolution:
     @property
     def verdicts(self) -> Sequence[Verdict]:
         """Of every candidate, in order."""
-        return list(self._book.judged.values())
+        return self._book.verdicts
 
     def run(self) -> None:
         """Evolve until the budget is spent, or rewriting comes to nothing."""
@@ -68,8 +66,7 @@ class SelfEvolution:
             while not self.reason:
                 self._generation += 1
                 self._one_generation()
-                if self._free >= FREE_IN_A_ROW:
-                    self.reason = f"none of the last {self._free} rewrites could be installed"
+                self.reason = self.reason or self._book.repeats("rewrites could be installed")
         except BudgetExhaustedError as spent:
             self.reason = f"the budget is spent: {spent}"
 
@@ -79,40 +76,29 @@ class SelfEvolution:
         scored = setup.evaluator.score(
             [Job(installed, user, setup.field.span(user)) for user in block]
         )
-        feedback = feedback_on(setup, installed, scored)
-        if feedback is None:
-            self._all_failed(scored)
+        if self._generation > 1 and not any(one.diagnoses for one in scored):
+            why = scored[0].rollout.failure
+            self.reason = f"every rollout of the installed policy failed: {why}"
             return
+        feedback = feedback_on(setup, installed, scored)
         lived = [one.rollout for one in scored if one.rollout.failure is None]
         self._book.archive = self.archive.measured(installed.id, tokens_per_answer(lived))
         self._book.show(self._generation, scored)
         setup.folder.write_feedback(self._generation, feedback)
         self._install(installed, feedback)
 
-    def _all_failed(self, scored: Sequence[Scored]) -> None:
-        why = scored[0].rollout.failure
-        if self._generation == 1:
-            raise AllFailedError(
-                "A run learns from what its policies live through, but every rollout of the seed "
-                f"failed ({why}); mend the cause, then begin a new run."
-            )
-        self.reason = f"every rollout of the installed policy failed: {why}"
-
     def _install(self, installed: Policy, feedback: Feedback) -> None:
         """Rewrite the list and install the result, if it is a policy and another one."""
         name = f"gen-{self._generation:03d}.0"
-        verdicts = self.verdicts
         context = ProposalContext(
             parent=installed,
             versions=tuple(version.policy for version in self.archive.versions),
             feedback=feedback,
-            last_verdict=verdicts[-1] if verdicts else None,
+            last_verdict=self._book.last,
             seed=derive(self._setup.seed, "proposal", self._generation, 0),
         )
         proposal, rejected = self._setup.proposals.ask(name, context)
-        lineage = self._book.lineage(
-            installed, self._generation, proposal.operator, feedback.markdown
-        )
+        lineage = self._book.lineage(installed, name, proposal.operator, feedback.markdown)
         new_name = f"{installed.architecture}-{name}"
         try:
             policy = changed(installed, proposal.texts, new_name, lineage)
@@ -131,5 +117,5 @@ class SelfEvolution:
                 archive = archive.accept(policy, {})
             self._book.archive = archive.choose(policy.id)
             self._installed = policy
-        self._free = 0 if verdict.accepted else self._free + 1
+        self._book.free = 0 if verdict.accepted else self._book.free + 1
         self._book.record(name, policy, verdict)

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from evolve.book import FREE_IN_A_ROW
 from evolve.display import PlainDisplay
-from evolve.evolution import FREE_IN_A_ROW, Evolution
+from evolve.evolution import Evolution
 from evolve.field import split_by_users
 from evolve.folder import RunFolder
 from evolve.journal import FILE

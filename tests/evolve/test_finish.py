@@ -1,10 +1,10 @@
 """The end of a run: test users are scored once, from what was set aside."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
-from evolve.evolution import Evolution
 from evolve.field import split_by_periods, split_by_users
 from evolve.finish import Outcome, finish, summarize
 from evolve.gains import memory_gain
@@ -23,6 +23,11 @@ SEED = seed_policy("awe")
 BEST = SEED.derive(settings={"top_k": 7})
 GATE = ("g1", "g2", "g3", "g4")
 ARCHIVE = Archive((Version(SEED, dict.fromkeys(GATE, 0.25)), Version(BEST, dict.fromkeys(GATE, 1))))
+
+
+def engine_of(archive, judged=None, reason=""):
+    """What the tables ask of an engine."""
+    return SimpleNamespace(archive=archive, judged=judged or {}, reason=reason, screen=None)
 
 
 @pytest.fixture
@@ -98,7 +103,7 @@ def test_one_policy_in_two_roles_has_one_row(ended):
     ended.archive = Archive((Version(none, {}),))
     outcome = ended()
     setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
-    test, _ = closing_tables(setup, Evolution(setup, ended.archive), outcome)  # no candidates
+    test, _ = closing_tables(setup, engine_of(ended.archive), outcome)  # no candidates
     assert [row[0].split(f" {none.short_id}")[0] for row in test.rows[::2]] == [
         "seed = best = none"
     ]
@@ -194,13 +199,12 @@ def test_the_summary_in_numbers(ended):
 def test_the_tables_that_close_a_run(ended):
     outcome = ended()
     setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
-    evolution = Evolution(setup, ARCHIVE)
-    evolution.reason = "the level is spent"
-    evolution.judged = {
+    judged = {
         "gen-001.0": Verdict(BEST.id, SEED.id, {}, "search", True, "gate", "better", 0.25, 900.4),
         "gen-001.1": Verdict(BEST.id, SEED.id, {}, "search", False, "duplicate", "equal"),
     }
-    candidates, test, spent = map(plain, closing_tables(setup, evolution, outcome))
+    engine = engine_of(ARCHIVE, judged, "the level is spent")
+    candidates, test, spent = map(plain, closing_tables(setup, engine, outcome))
     assert candidates.splitlines() == [
         "Candidates (the level is spent)",
         "candidate           operator  minibatch  tokens/answer              verdict",

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from evolve.book import FREE_IN_A_ROW
 from evolve.display import PlainDisplay
 from evolve.engine import NoProposer
-from evolve.evolution import FREE_IN_A_ROW
 from evolve.field import split_by_periods, split_by_users
 from evolve.folder import RunFolder
 from evolve.gepa_adapter import Example

@@ -2,8 +2,8 @@
 
 import pytest
 
+from evolve.book import FREE_IN_A_ROW
 from evolve.display import PlainDisplay
-from evolve.evolution import FREE_IN_A_ROW
 from evolve.field import split_by_users
 from evolve.folder import RunFolder
 from evolve.journal import FILE
