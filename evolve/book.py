@@ -11,7 +11,7 @@ from evolve.evaluate import Scored
 from evolve.field import Part
 from evolve.optimize.architecture import start_of
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import Proposal, Verdict
+from evolve.optimize.base import Proposal, Verdict, unscored
 from evolve.setup import Setup
 from evolve.trial import diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
@@ -122,8 +122,11 @@ class Book:
             environment=self._setup.environment,
         )
 
-    def record(self, name: str, policy: Policy, verdict: Verdict) -> None:
-        """Journal a verdict, tell the proposer, and write the candidate's files."""
+    def record(self, name: str, policy: Policy, verdict: Verdict, *, wanted: bool = False) -> None:
+        """Journal a verdict, tell the proposer, and write the candidate's files.
+
+        Transcripts are dropped of what is no version, unless they are still ``wanted``.
+        """
         setup = self._setup
         setup.evaluator.journal.once("verdict", name, lambda: asdict(verdict))
         self.judged[name] = verdict
@@ -132,7 +135,7 @@ class Book:
         if verdict.accepted:
             versions = {version.policy.id: version for version in self.archive.versions}
             setup.folder.write_version(versions[policy.id])
-        elif policy.id not in self.ids:
+        elif policy.id not in self.ids and not wanted:
             setup.evaluator.forget(policy)
         outcome = "accepted" if verdict.accepted else f"rejected ({verdict.stage})"
         if verdict.incumbent != policy.lineage.parents[0]:
@@ -159,12 +162,6 @@ class Book:
                 policy=self.archive.best().policy.id,
             )
         )
-
-
-def unscored(policy: Policy, parent: Policy, stage: str, reason: str) -> Verdict:
-    """A verdict on a candidate that was not scored."""
-    operator = policy.lineage.operator
-    return Verdict(policy.id, parent.id, policy.settings, operator, False, stage, reason)
 
 
 def feedback_on(

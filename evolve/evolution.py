@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evolve.book import Book, Candidate, feedback_on, unscored
+from evolve.book import Book, Candidate, feedback_on
+from evolve.drafts import Drafts
 from evolve.evaluate import Job, Scored
 from evolve.history import History
 from evolve.inputs import unread
 from evolve.minibatch import Lived, Minibatch
 from evolve.optimize.archive import Archive, PassedOver
-from evolve.optimize.base import ProposalContext, Verdict
+from evolve.optimize.base import ProposalContext, Verdict, unscored
 from evolve.optimize.credit import mass_of
 from evolve.screening import PROPOSED, Screen, ScreenSummary
 from evolve.seeding import derive
 from evolve.setup import Setup
-from evolve.trial import Trials, diagnoses_of
+from evolve.trial import Judged, Trials, diagnoses_of
 from feedback.digest import Feedback
 from feedback.records import Stage
 from feedback.scores import tokens_per_answer
@@ -46,7 +47,9 @@ class Evolution:
         self._history = History(self._trials, setup.field)
         thrift = setup.thrift
         self._minibatch = Minibatch(setup.evaluator, setup.field, racing=thrift.racing)
-        self._screen = Screen(setup.evaluator, setup.field, used=thrift.screening)
+        limits = archive.constraints
+        self._screen = Screen(setup.evaluator, setup.field, limits, used=thrift.screening)
+        self._drafts = Drafts()
         self._generation = 0
         self._written = ""
         self._warned = False
@@ -82,16 +85,16 @@ class Evolution:
             self.reason = f"the budget is spent: {spent}"
 
     def _one_generation(self) -> None:
-        setup, parent = self._setup, self.archive.best().policy
-        block = setup.field.minibatch(len(self.archive.versions) - 1)
+        setup, best = self._setup, self.archive.best().policy
+        parent, block = self._drafts.parent(best), setup.field.minibatch(self._drafts.turn)
         jobs = [Job(parent, user, setup.field.span(user)) for user in block]
         of_parent = setup.evaluator.score(jobs)
         cost, left = self._minibatch.cost(block), setup.evaluator.ledger.left
         if cost > left:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
         lived = [scored.rollout for scored in of_parent if scored.rollout.failure is None]
-        if lived:
-            self._book.archive = self.archive.measured(parent.id, tokens_per_answer(lived))
+        if lived and parent == best:
+            self._book.archive = self.archive.measured(best.id, tokens_per_answer(lived))
         feedback = self._feedback(parent)
         self.mass = mass_of(parent, feedback)
         self._show()
@@ -102,18 +105,24 @@ class Evolution:
         policies = [candidate.policy for candidate in waiting if candidate.verdict is None]
         chosen = self._screen.choose(policies, parent, block, PER_GENERATION)
         came = dict(zip(chosen, self._minibatch.score(chosen, parent, block), strict=True))
-        incumbent = parent
+        incumbent = best
         for candidate in waiting:
-            verdict = candidate.verdict
+            verdict, expected = candidate.verdict, None
             if verdict is None:
-                verdict = self._verdict(candidate, parent, incumbent, came)
+                verdict, expected = self._verdict(candidate, parent, incumbent, came)
             made_from = parent, feedback
             self._history.add(candidate.policy, verdict, made_from, incumbent, block)
-            self._book.record(candidate.name, candidate.policy, verdict)
+            if expected is not None and incumbent == best:
+                self._drafts.offer(candidate.policy, expected)
+            wanted = expected is not None
+            self._book.record(candidate.name, candidate.policy, verdict, wanted=wanted)
             # What is accepted is what the generation's other candidates must be better than.
             if verdict.accepted and self.archive.best().policy == candidate.policy:
                 incumbent = candidate.policy
             self._show()
+        for policy in self._drafts.close(accepted=incumbent != best):
+            if policy.id not in self._book.ids:
+                setup.evaluator.forget(policy)
         if any(not one.users for one in came.values()):
             raise BudgetExhaustedError("the next minibatch costs more than is left")
 
@@ -123,23 +132,29 @@ class Evolution:
         parent: Policy,
         incumbent: Policy,
         came: Mapping[Policy, Lived],
-    ) -> Verdict:
+    ) -> tuple[Verdict, float | None]:
+        """What becomes of a candidate, and what it may be expected to gain, if it may."""
         policy = candidate.policy
         if policy not in came:
-            return unscored(policy, parent, "screen", self._screen.reason(policy))
+            return self._screen.verdict(policy, parent), None
         found = came[policy]
         if not found.users:
             why = "the budget ended before its minibatch"
-            return unscored(policy, parent, "budget", why)
-        verdict = self._judge(policy, incumbent, found)
-        if incumbent == parent:
-            self._screen.learn(policy, verdict.minibatch_difference)
-        return verdict
+            return unscored(policy, parent, "budget", why), None
+        self._screen.learn(policy, self._trials.difference(policy, parent, found.users))
+        judged = self._judge(policy, parent, incumbent, found)
+        return judged.verdict, judged.expected
 
-    def _judge(self, policy: Policy, incumbent: Policy, came: Lived) -> Verdict:
+    def _judge(self, policy: Policy, parent: Policy, incumbent: Policy, came: Lived) -> Judged:
         spent = self.archive.version(incumbent.id).tokens
-        over = spent if self.archive.constraints.too_dear(spent) is not None else None
-        judged = self._trials.judge(policy, incumbent, came.users, stopped=came.stopped, over=over)
+        judged = self._trials.judge(
+            policy,
+            incumbent,
+            came.users,
+            stopped=came.stopped,
+            over=spent if self.archive.constraints.too_dear(spent) is not None else None,
+            draft=None if parent.id in self._book.ids else parent,
+        )
         tokens = judged.verdict.tokens_per_answer
         if judged.verdict.accepted:
             self._book.archive = self.archive.judged(incumbent.id, judged.incumbent)
@@ -149,7 +164,7 @@ class Evolution:
                 policy, incumbent.id, judged.difference, len(judged.candidate), tokens
             )
             self._book.archive = self.archive.pass_over(seen)
-        return judged.verdict
+        return judged
 
     def _propose_all(self, parent: Policy, feedback: Feedback, count: int) -> list[Candidate]:
         """The generation's candidates, without those that were turned down before any other."""

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evolve.book import FREE_IN_A_ROW, Book, unscored
+from evolve.book import FREE_IN_A_ROW, Book
 from evolve.codec import from_data, to_data
 from evolve.gepa_adapter import Example, PolicyAdapter, reflect
 from evolve.lm.meter import Meter
 from evolve.money import once_paid
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import Verdict
+from evolve.optimize.base import Verdict, unscored
 from evolve.seeding import derive
 from evolve.setup import Setup
 from evolve.trial import diagnoses_of

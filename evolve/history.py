@@ -16,7 +16,7 @@ from policies.policy import Policy
 
 
 class History:
-    """Candidates that were scored, with what became of them.
+    """Candidates that were scored or heard, with what became of them.
 
     Args:
         trials: Know what was scored.
@@ -39,7 +39,7 @@ class History:
         incumbent: Policy,
         block: Sequence[User],
     ) -> None:
-        """Keep a candidate, if it was scored.
+        """Keep a candidate, if it was scored or heard.
 
         Args:
             candidate: The policy.
@@ -48,11 +48,15 @@ class History:
             incumbent: What it was compared with.
             block: The users of its minibatch.
         """
-        if verdict.stage in UNSCORED:
-            return
-        ours, theirs = (self._said(policy, block) for policy in (candidate, incumbent))
         parent, feedback = made_from
-        tried = Tried(candidate, parent, verdict, feedback, blame_changes(ours, theirs))
+        if verdict.stage not in UNSCORED:
+            ours, theirs = (self._said(policy, block) for policy in (candidate, incumbent))
+            changes = blame_changes(ours, theirs)
+        elif verdict.heard_difference is not None:
+            changes = {}
+        else:
+            return
+        tried = Tried(candidate, parent, verdict, feedback, changes)
         self.tried = (*self.tried, tried)
 
     def strengths(self, versions: Iterable[Policy]) -> Mapping[str, Mapping[str, float]]:

@@ -89,3 +89,22 @@ def right_of(rollout: Rollout, periods: int | None = None) -> int:
     """Right answers of the first so many periods; of all where None."""
     asked = (one for one in rollout.answers if periods is None or one.period < periods)
     return sum(answer.chosen == answer.right_choice for answer in asked)
+
+
+def heard_tokens(heard: Replayed, lived: Rollout) -> float:
+    """An estimate of tokens per answer of who was heard, from those of whom it was said to.
+
+    Nobody replies where what was said is only heard: replies show the same memories as answers do,
+    so they are taken to grow as those do.
+
+    Args:
+        heard: Not failed.
+        lived: The rollout whose words were heard.
+    """
+    ours, theirs = (
+        {role: (usage.prompt_tokens + usage.completion_tokens) for role, usage in one.usage}
+        for one in (heard, lived)
+    )
+    mine, other = ours.get("answer", 0) / heard.answers, theirs["answer"] / len(lived.answers)
+    replies = theirs.get("reply", 0) / len(lived.answers) * mine / other
+    return ours.get("write", 0) / heard.answers + mine + replies

@@ -9,7 +9,7 @@ generation goes on unscreened, and from then on the screen must have told the or
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from statistics import fmean, median
@@ -18,7 +18,9 @@ from evolve.evaluate import Evaluator
 from evolve.field import Field
 from evolve.gym.rollout import recorded_of
 from evolve.gym.users import User
-from evolve.offpolicy import ReplayTask, heard_share, right_of
+from evolve.offpolicy import ReplayTask, heard_share, heard_tokens, right_of
+from evolve.optimize.base import Verdict, unscored
+from evolve.optimize.constraints import NO_LIMITS, Constraints
 from policies.policy import Policy
 
 PROPOSED = 6  # candidates of a generation that is screened
@@ -34,14 +36,25 @@ class Heard:
     Attributes:
         differences: Id of a candidate to its accuracy less the parent's, for those that could be
             heard: not where the prompt for replies changed, as what was said would have, too.
+        tokens: The same to an estimate of its tokens per answer.
     """
 
     differences: Mapping[str, float]
+    tokens: Mapping[str, float]
 
-    def order(self, policies: Sequence[Policy]) -> list[Policy]:
-        """Best first; who was not heard comes in the middle, equals in the order of proposal."""
+    def order(self, policies: Sequence[Policy], limits: Constraints) -> list[Policy]:
+        """Those that promise something and keep the limit of tokens per answer, the best first.
+
+        Who was not heard comes in the middle, equals in the order of proposal.
+        """
         middle = median(self.differences.values()) if self.differences else 0.0
-        return sorted(policies, key=lambda one: -self.differences.get(one.id, middle))
+        hopeful = [
+            one
+            for one in policies
+            if self.differences.get(one.id, 1.0) > 0
+            and limits.too_dear(self.tokens.get(one.id)) is None
+        ]
+        return sorted(hopeful, key=lambda one: -self.differences.get(one.id, middle))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,7 @@ class Screen:
     Args:
         evaluator: Pays, and knows the parent's rollouts.
         field: Which answers count.
+        limits: That a candidate must keep.
         used: Whether there is any.
 
     Attributes:
@@ -76,13 +90,22 @@ class Screen:
         spent: Rollouts that this was charged.
     """
 
-    def __init__(self, evaluator: Evaluator, field: Field, *, used: bool = True) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        field: Field,
+        limits: Constraints = NO_LIMITS,
+        *,
+        used: bool = True,
+    ) -> None:
         self.heard = 0
         self.spent = Fraction(0)
         self._evaluator = evaluator
         self._field = field
         self._used = used
+        self._limits = limits
         self._off: dict[str, float] = {}
+        self._tokens: dict[str, float] = {}
         self._pairs: list[tuple[float, float]] = []
 
     @property
@@ -125,7 +148,7 @@ class Screen:
         if len(policies) <= room:
             return list(policies)
         heard = self._hear(policies, parent, block[:HEARD_BY])
-        ordered = heard.order(policies)
+        ordered = heard.order(policies, self._limits)
         if self.calibrated:
             return ordered[:room]
         best = ordered[: room - 1]
@@ -148,21 +171,27 @@ class Screen:
             if user.id in said
         ]
         gained: dict[str, list[float | None]] = {}
+        tokens: dict[str, list[float]] = {}
         for task, heard in zip(tasks, self._evaluator.replay(tasks), strict=True):
             rollout, periods = said[task.user.id], self._periods(task.user)
             before = right_of(rollout, periods) / (periods * len(task.user.questions))
             after = heard.accuracy
             gained.setdefault(task.policy.id, []).append(None if after is None else after - before)
             self.spent += task.cost
+            if after is not None:
+                estimate = heard_tokens(heard, rollout)
+                tokens.setdefault(task.policy.id, []).append(estimate)
         self.heard += len(gained)
         found = Heard(
             {
                 policy: fmean([one for one in differences if one is not None])
                 for policy, differences in gained.items()
                 if None not in differences
-            }
+            },
+            {policy: fmean(estimates) for policy, estimates in tokens.items()},
         )
         self._off.update(found.differences)
+        self._tokens.update(found.tokens)
         return found
 
     def _periods(self, user: User) -> int:
@@ -171,11 +200,18 @@ class Screen:
             return self._field.ends[user.id][0]
         return len(user.periods)
 
-    def reason(self, policy: Policy) -> str:
-        """Why a candidate was not chosen."""
-        if policy.id not in self._off:
-            return "cannot be heard off-policy, and others promised more"
-        return f"{self._off[policy.id]:+.4f} off-policy, and others promised more"
+    def verdict(self, policy: Policy, parent: Policy) -> Verdict:
+        """On a candidate that was not chosen."""
+        off, tokens = self._off.get(policy.id), self._tokens.get(policy.id)
+        too_dear = self._limits.too_dear(tokens)
+        if off is None:
+            why = "cannot be heard off-policy, and others promised more"
+        elif too_dear is not None:
+            why = f"{off:+.4f} off-policy, but some {too_dear}"
+        else:
+            why = f"{off:+.4f} off-policy" + (", and others promised more" if off > 0 else "")
+        found = unscored(policy, parent, "screen", why)
+        return replace(found, heard_difference=off, tokens_per_answer=tokens)
 
     def learn(self, policy: Policy, on_policy: float | None) -> None:
         """How a candidate did on-policy, against the same parent."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evolve.book import Book, changed, feedback_on, unscored
+from evolve.book import Book, changed, feedback_on
 from evolve.evaluate import Job
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import ProposalContext, Verdict
+from evolve.optimize.base import ProposalContext, Verdict, unscored
 from evolve.seeding import derive
 from evolve.setup import Setup
 from feedback.digest import Feedback

@@ -6,15 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evolve.evaluate import Evaluator, Job, Scored
-from evolve.field import Field, Part
+from evolve.field import MINIBATCH, Field, Part
 from evolve.gym.users import User
 from evolve.optimize.base import Verdict
 from evolve.optimize.constraints import NO_LIMITS, Constraints
-from evolve.optimize.gate import RUN_LEVEL, Gate, could_pass, minibatch_passes, next_level
+from evolve.optimize.gate import (
+    FEWEST_CLUSTERS,
+    FUTILITY,
+    RUN_LEVEL,
+    Gate,
+    could_pass,
+    minibatch_passes,
+    next_level,
+)
 from evolve.plan import Plan
 from feedback.records import Diagnosis
 from feedback.scores import tokens_per_answer
 from policies.policy import Policy
+
+FLATTERED = 0.5  # of a gain on the minibatch: what others may be expected to gain
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +44,28 @@ class Judged:
     @property
     def difference(self) -> float | None:
         """Mean paired difference in accuracy at the gate; None where it was not reached."""
-        both = [cluster for cluster in self.candidate if cluster in self.incumbent]
-        gains = [self.candidate[cluster] - self.incumbent[cluster] for cluster in both]
+        gains = self._gains
         return sum(gains) / len(gains) if gains else None
+
+    @property
+    def expected(self) -> float | None:
+        """What may be expected of it on other users, if that is something; else None.
+
+        The mean over minibatch and gate; half of it where only the minibatch speaks, whose users
+        it may have been made for.
+        """
+        verdict, gains = self.verdict, self._gains
+        if verdict.stage == "chance":
+            return FLATTERED * (verdict.minibatch_difference or 0.0)
+        if verdict.stage != "gate" or not minibatch_passes(gains):
+            return None
+        learned = MINIBATCH * (verdict.minibatch_difference or 0.0)
+        return (learned + sum(gains)) / (MINIBATCH + len(gains))
+
+    @property
+    def _gains(self) -> list[float]:
+        both = [cluster for cluster in self.candidate if cluster in self.incumbent]
+        return [self.candidate[cluster] - self.incumbent[cluster] for cluster in both]
 
 
 class Trials:
@@ -95,6 +124,7 @@ class Trials:
         *,
         stopped: bool = False,
         over: float | None = None,
+        draft: Policy | None = None,
     ) -> Judged:
         """Judge a candidate that was scored on the minibatch, as the incumbent was.
 
@@ -105,6 +135,8 @@ class Trials:
             stopped: Whether these are not all, since there was no chance left.
             over: Tokens per answer of the incumbent, if they are over the limit: then what keeps
                  it is accepted, and what is nearer to it and gains on the minibatch.
+            draft: What it was made from, if that is no version: on the minibatch it must be better
+                than this, too.
         """
         scored = self.known(policy, block)
         verdict = Verdict(
@@ -133,15 +165,49 @@ class Trials:
         limited = self._limited(verdict, over, gains=minibatch_passes(differences))
         if limited is not None:
             return Judged(limited, {}, {})
-        if stopped:
-            reason = f"{verdict.reason}, which left the whole minibatch too little chance"
-            return Judged(replace(verdict, reason=reason), {}, {})
-        if not minibatch_passes(differences):
-            return Judged(verdict, {}, {})
-        if self.over is not None:
-            reason = f"{verdict.reason}, but {self.over}"
-            return Judged(replace(verdict, stage="level", reason=reason), {}, {})
+        short = self._falls_short(verdict, differences, stopped=stopped)
+        if draft is not None and (short is None or short.stage == "chance"):
+            short = self._behind(verdict, policy, draft, block) or short
+        if short is not None:
+            return Judged(short, {}, {})
         return self._gate(policy, incumbent, verdict)
+
+    def _falls_short(
+        self, verdict: Verdict, differences: Sequence[float], *, stopped: bool
+    ) -> Verdict | None:
+        """The verdict where the minibatch decides, else None."""
+        if stopped:
+            why = f"{verdict.reason}, which left the whole minibatch too little chance"
+            return replace(verdict, reason=why)
+        if not minibatch_passes(differences):
+            return verdict
+        if self.over is not None:
+            return replace(verdict, stage="level", reason=f"{verdict.reason}, but {self.over}")
+        if self._hopeless(differences):
+            why = f"{verdict.reason}, too little to have a chance at the gate"
+            return replace(verdict, stage="chance", reason=why)
+        return None
+
+    def _behind(
+        self, verdict: Verdict, policy: Policy, draft: Policy, block: Sequence[User]
+    ) -> Verdict | None:
+        """The verdict on what is no better than the draft that it was made from, else None."""
+        gain = self.difference(policy, draft, block) or 0.0
+        if minibatch_passes([gain]):
+            return None
+        why = f"{verdict.reason}, but {gain:+.4f} to the draft {draft.short_id}"
+        return replace(verdict, stage="minibatch", reason=why)
+
+    def difference(self, policy: Policy, other: Policy, block: Sequence[User]) -> float | None:
+        """Mean paired difference in accuracy on users of the minibatch; None without a pair."""
+        found = self._differences(policy, other, block, "train")
+        return sum(found) / len(found) if found else None
+
+    def _hopeless(self, differences: Sequence[float]) -> bool:
+        """Whether the gate would hardly accept what the minibatch shows, even if all were so."""
+        if self._field.holdout == "periods" or len(differences) < FEWEST_CLUSTERS:
+            return False  # few users, or the same ones as at the gate: nothing is saved
+        return self._next_gate().chance(differences) < FUTILITY
 
     def _limited(self, verdict: Verdict, over: float | None, *, gains: bool) -> Verdict | None:
         """The verdict where a limit decides, else None."""
@@ -160,15 +226,9 @@ class Trials:
 
     def _gate(self, policy: Policy, incumbent: Policy, verdict: Verdict) -> Judged:
         """The sequential paired test on gate users."""
-        level = self._next_level()
-        self.left -= level
+        gate = self._next_gate()
+        self.left -= gate.level
         self._gated += 1
-        gate = Gate(
-            level,
-            self._field.gate_clusters,
-            self._field.answers_per_cluster,
-            self._field.look_every,
-        )
         users: tuple[User, ...] = ()
         while True:
             users, exhausted = self._next_users(users, gate, policy, incumbent)
@@ -189,6 +249,12 @@ class Trials:
         verdict = replace(verdict, stage="gate", accepted=accepted, reason=reason)
         ours, theirs = (self._accuracies(p, users, "gate") for p in (policy, incumbent))
         return Judged(verdict, ours, theirs)
+
+    def _next_gate(self) -> Gate:
+        field = self._field
+        return Gate(
+            self._next_level(), field.gate_clusters, field.answers_per_cluster, field.look_every
+        )
 
     def _next_users(
         self, users: tuple[User, ...], gate: Gate, policy: Policy, incumbent: Policy

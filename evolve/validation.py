@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evolve.book import Book, Candidate, feedback_on, unscored
+from evolve.book import Book, Candidate, feedback_on
 from evolve.evaluate import Job, Scored
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import ProposalContext, Tried, Verdict
+from evolve.optimize.base import ProposalContext, Tried, Verdict, unscored
 from evolve.optimize.credit import UNSCORED, mass_of
 from evolve.optimize.pruning import is_behind
 from evolve.seeding import derive

@@ -29,10 +29,12 @@ class Verdict:
             ``budget`` (never scored); ``screen`` (heard off-policy, and not chosen); ``failed`` (by
             its own fault), ``tokens`` (per answer: over the limit, or nearer to it than an
             incumbent over it), ``minibatch``, ``level`` (past the minibatch, but none of the run's
-            level was left), ``gate``.
+            level was left), ``chance`` (past it, but too little for the gate), ``gate``;
+            ``validation`` where that alone decides.
         reason: One sentence.
         minibatch_difference: Mean paired difference in accuracy to the incumbent on the minibatch.
-        tokens_per_answer: On the minibatch; None if it was not scored.
+        tokens_per_answer: On the minibatch, or as estimated where it was heard; None if neither.
+        heard_difference: In accuracy to its parent where it was heard off-policy and not chosen.
     """
 
     candidate: str
@@ -44,11 +46,12 @@ class Verdict:
     reason: str
     minibatch_difference: float | None = None
     tokens_per_answer: float | None = None
+    heard_difference: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A candidate of this run that was scored, for later proposals to learn from.
+    """A candidate of this run that was scored or heard, for later proposals to learn from.
 
     Attributes:
         policy: The candidate.
@@ -56,7 +59,8 @@ class Tried:
         verdict: What became of it.
         feedback: What it was made from, too.
         changes: State to the number of wrong answers blamed on it, the candidate's less its
-            incumbent's, on minibatch users alone: what happens at the gate is not told.
+            incumbent's, on minibatch users alone: what happens at the gate is not told. Empty where
+            it was only heard.
     """
 
     policy: Policy
@@ -78,7 +82,7 @@ class ProposalContext:
         seed: For this proposal; from run seed and proposal number.
         spent: Share of what candidates may cost that is spent, in 0..1.
         constraints: Limits that a candidate must keep.
-        tried: All candidates that were scored, in order.
+        tried: All candidates that were scored or heard, in order.
         strengths: Version to train user to its accuracy there in 0..1, as far as it is known.
     """
 
@@ -111,6 +115,12 @@ class Proposal:
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     merged: str | None = None
     architecture: str | None = None
+
+
+def unscored(policy: Policy, parent: Policy, stage: str, reason: str) -> Verdict:
+    """A verdict on a candidate of which no rollout says anything."""
+    operator = policy.lineage.operator
+    return Verdict(policy.id, parent.id, policy.settings, operator, False, stage, reason)
 
 
 class RejectedRewriteError(RejectedTextError):

@@ -32,7 +32,7 @@ class Earned:
 
     Attributes:
         proposed: Candidates that changed it; one that changed k parts counts as 1 / k of each.
-        scored: Of these, those that rollouts were spent on.
+        scored: Of these, those that rollouts were spent on, or that promised nothing when heard.
         passed: Those that got beyond the minibatch.
         accepted: Those that became versions.
     """
@@ -53,7 +53,7 @@ class Earned:
         return replace(
             self,
             proposed=self.proposed + weight,
-            scored=self.scored + weight * (verdict.stage not in UNSCORED),
+            scored=self.scored + weight * (verdict.stage not in UNSCORED or _in_vain(verdict)),
             passed=self.passed + weight * (verdict.stage in _BEYOND),
             accepted=self.accepted + weight * verdict.accepted,
         )
@@ -93,6 +93,11 @@ class Credit:
             weights = {part: self.part(part).worth for part in mass}
         total = sum(weights.values())
         return {p: (1 - FLOOR) * w / total + FLOOR / len(mass) for p, w in weights.items()}
+
+
+def _in_vain(verdict: Verdict) -> bool:
+    heard = verdict.heard_difference
+    return heard is not None and heard <= 0
 
 
 def parts_of(operator: str) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def told_of(context: ProposalContext) -> list[tuple[str, Told]]:
         if candidate.settings == incumbent.settings:
             continue
         cause = _cause(candidate, incumbent)
-        difference = one.verdict.minibatch_difference or 0.0
+        difference = _difference(one)
         gains[candidate.id] += difference - (beside.get(cause, 0.0) if cause else 0.0)
         found.append(one)
     own = (parent.architecture, Told(parent.settings, 0.0, tokens_of(context)))
@@ -95,7 +95,14 @@ def _policies(context: ProposalContext) -> dict[str, Policy]:
 
 def _scored(one: Tried) -> bool:
     verdict = one.verdict
-    return verdict.minibatch_difference is not None and verdict.tokens_per_answer is not None
+    known = verdict.heard_difference is not None or verdict.minibatch_difference is not None
+    return known and verdict.tokens_per_answer is not None
+
+
+def _difference(one: Tried) -> float:
+    """In accuracy: as lived, else as heard, which says less but is known of more candidates."""
+    lived = one.verdict.minibatch_difference
+    return (one.verdict.heard_difference if lived is None else lived) or 0.0
 
 
 def _cause(candidate: Policy, incumbent: Policy) -> str | None:
@@ -117,5 +124,5 @@ def _beside(scored: list[Tried], policies: Mapping[str, Policy]) -> dict[str, fl
         if cause == "text" and one.policy.settings != incumbent.settings:
             continue
         if cause is not None:
-            differences[cause].append(one.verdict.minibatch_difference or 0.0)
+            differences[cause].append(_difference(one))
     return {cause: fsum(values) / len(values) for cause, values in differences.items()}

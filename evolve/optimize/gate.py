@@ -127,6 +127,14 @@ class Gate:
         reason = f"the first look comes after {self.looks[0][0]} clusters"
         return GateDecision("continue", 0, n, _mean(differences), None, None, reason)
 
+    def chance(self, differences: Sequence[float]) -> float:
+        """Predictive chance to pass the last look for one that did so on other users, at least 2.
+
+        With no prior opinion; see ``decide`` for the differences.
+        """
+        n, total = len(differences), self.looks[-1][0]
+        return self._chance(n, *floored_moments(differences, self.answers), 1 / n + 1 / total)
+
     def _looks(self, last: int) -> tuple[tuple[int, float], ...]:
         """The looks when the last one comes after ``last`` clusters instead of all."""
         step, total = self.look_every, self.max_clusters
@@ -138,7 +146,7 @@ class Gate:
     def _look(
         self, differences: Sequence[float], look: int, threshold: float, final: bool
     ) -> GateDecision:
-        n = len(differences)
+        n, last = len(differences), self.looks[-1][0]
         p = guarded_t(differences, self.answers)
         mean, sd = floored_moments(differences, self.answers)
         state: State = "continue"
@@ -147,23 +155,24 @@ class Gate:
             state, reason = "accept", f"{seen}, within this look's {threshold:.2g}"
         elif final:
             state, reason = "reject", f"{seen}, above the last look's {threshold:.2g}"
-        elif (chance := self._chance(n, mean, sd)) < FUTILITY:
+        elif (chance := self._chance(n, mean, sd, 1 / n - 1 / last)) < FUTILITY:
             state = "reject"
             reason = f"{seen}, so it passes the last look with a chance of {chance:.2g} only"
         else:
             reason = f"{seen}, above {threshold:.2g}, with a chance of {chance:.2g} to pass yet"
         return GateDecision(state, look, n, mean, p, threshold, reason)
 
-    def _chance(self, n: int, mean: float, sd: float) -> float:
+    def _chance(self, n: int, mean: float, sd: float, spread: float) -> float:
         """Predictive chance, with no prior opinion, to pass at the last look.
 
-        Given the mean of n, the mean of N has a variance of sd² (1/n - 1/N) about it.
+        Given the mean of n, the mean of N has a variance of sd² times ``spread`` about it: of
+        1/n - 1/N where the n are among them, of 1/n + 1/N where they are not.
         """
         from scipy.special import stdtr, stdtrit
 
         total, threshold = self.looks[-1]
         needed = -float(stdtrit(total - 1, threshold)) * sd / sqrt(total)
-        return float(stdtr(n - 1, (mean - needed) / (sd * sqrt(1 / n - 1 / total))))
+        return float(stdtr(n - 1, (mean - needed) / (sd * sqrt(spread))))
 
 
 def minibatch_passes(differences: Sequence[float]) -> bool:

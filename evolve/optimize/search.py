@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 STARTUP_TRIALS = 5  # told trials, the parent's own among them, before TPE takes over from chance
-MOST_CHANGED = 2  # settings that one proposal draws anew: the rest of a good policy stays as it is
+MOST_CHANGED = 2  # settings that most proposals draw anew: the rest of a good policy stays as it is
+JUMPS = 0.4  # of proposals: may draw any number, since some settings only gain together
 MOST_DRAWS = 50  # suggestions before it is found that there is nothing new
 _SIZES_FROM = 100  # smallest value of a setting that is searched by ratio: numbers of tokens
 DIRECTIONS: tuple[Literal["maximize"], Literal["minimize"]] = ("maximize", "minimize")
@@ -58,9 +59,9 @@ class SearchProposer:
         draw = random.Random(derive(context.seed, "settings"))
         own = dict(context.parent.settings)
         first = [setting for setting in settings if setting.name in among] or settings
-        # Two settings may not be enough to get below a limit.
+        # Two settings may not be enough to get below a limit, or from one good place to a better.
         over = context.constraints.too_dear(tokens_of(context)) is not None
-        most = len(settings) if over else MOST_CHANGED
+        most = len(settings) if over or draw.random() < JUMPS else MOST_CHANGED
         for _ in range(MOST_DRAWS):
             free = [draw.choice(first)]
             rest = [setting for setting in settings if setting not in free]

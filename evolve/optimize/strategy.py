@@ -110,11 +110,16 @@ _ALL = (
     Strategy(
         "random",
         _random,
+        engine="validation",
         meaning="settings by chance and, as often as `joint`, a text changed without knowing what"
         " failed",
     ),
     Strategy(
-        "search-only", _search_only, meaning="Optuna searches the settings alone", needs="settings"
+        "search-only",
+        _search_only,
+        engine="validation",
+        meaning="Optuna searches the settings alone",
+        needs="settings",
     ),
     Strategy("rewrite-only", _rewrite_only, meaning="rewrites texts alone"),
     Strategy(
@@ -126,6 +131,7 @@ _ALL = (
     Strategy(
         "diagnose-and-set",
         _diagnose_and_set,
+        engine="validation",
         meaning="a model reads the log of failures and sets the settings; chance where it is stuck",
         needs="settings",
     ),
