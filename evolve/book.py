@@ -12,6 +12,7 @@ from evolve.field import Part
 from evolve.optimize.architecture import start_of
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import Proposal, Verdict, unscored
+from evolve.optimize.credit import UNSCORED
 from evolve.setup import Setup
 from evolve.trial import diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
@@ -135,7 +136,7 @@ class Book:
         if verdict.accepted:
             versions = {version.policy.id: version for version in self.archive.versions}
             setup.folder.write_version(versions[policy.id])
-        elif policy.id not in self.ids and not wanted:
+        elif verdict.stage not in UNSCORED and policy.id not in self.ids and not wanted:
             setup.evaluator.forget(policy)
         outcome = "accepted" if verdict.accepted else f"rejected ({verdict.stage})"
         if verdict.incumbent != policy.lineage.parents[0]:

@@ -57,7 +57,7 @@ class Judged:
         verdict, gains = self.verdict, self._gains
         if verdict.stage == "chance":
             return FLATTERED * (verdict.minibatch_difference or 0.0)
-        if verdict.stage != "gate" or not minibatch_passes(gains):
+        if verdict.accepted or verdict.stage != "gate" or not minibatch_passes(gains):
             return None
         learned = MINIBATCH * (verdict.minibatch_difference or 0.0)
         return (learned + sum(gains)) / (MINIBATCH + len(gains))
