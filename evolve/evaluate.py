@@ -10,23 +10,25 @@ from itertools import takewhile
 from typing import Any
 
 from evolve.budget import Ledger
+from evolve.charges import Charges, Job, Key, Reserved
 from evolve.codec import from_data, to_data
 from evolve.gym.bounds import Bounds
-from evolve.gym.rollout import Span, share
+from evolve.gym.rollout import Span
 from evolve.gym.users import User
 from evolve.journal import Journal
 from evolve.lm.meter import add_usage
 from evolve.money import paid
 from evolve.offpolicy import Replayed, ReplayTask
+from evolve.probing import Probing
 from evolve.workers import BoundTask, LiveTask, Result, Workers, WorldSpec
 from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis, Rollout, Usage
 from policies.errors import RunStoppedError, TooManyFailuresError
 from policies.policy import Policy
 
-Key = tuple[str, str, int | None, bool]
+__all__ = ["FEWEST", "Evaluator", "Job", "Scored"]
+
 FEWEST = 5  # rollouts: as so many count fewer ones where the share that failed is judged
-_WHOLE = Span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +44,6 @@ class Scored:
     diagnoses: tuple[Diagnosis, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One (policy, user) pair to score, and how much of the user's life is needed."""
-
-    policy: Policy
-    user: User
-    span: Span = _WHOLE
-
-    @property
-    def key(self) -> Key:
-        """What makes two jobs the same."""
-        return self.policy.id, self.user.id, self.span.periods, self.span.answers_only
-
-    @property
-    def life(self) -> tuple[str, ...]:
-        """What makes two rollouts the same but for their answers; of answers alone nothing does."""
-        if self.span.answers_only:
-            return (*map(str, self.key),)
-        policy = self.policy
-        texts = (text for name, text in policy.texts.items() if name != "answer_prompt")
-        settings = (f"{name}={value!r}" for name, value in sorted(policy.settings.items()))
-        return policy.architecture, self.user.id, str(self.span.periods), *texts, *settings
-
-    @property
-    def name(self) -> str:
-        """The key as the journal writes it."""
-        periods = "" if self.span.periods is None else f":{self.span.periods}"
-        return f"{self.policy.id}:{self.user.id}{periods}{':a' * self.span.answers_only}"
-
-
 @dataclass(slots=True)
 class Evaluator:
     """The one place where rollouts are paid for.
@@ -85,6 +57,7 @@ class Evaluator:
             are journaled, and ``score`` and ``bounds`` raise.
         progress: Called after every rollout with the rollouts lived so far, partial ones as their
             share.
+        probing: Decides how rollouts are probed that no report is made of.
         usage: What was spent so far, by role.
         bound_usage: What the upper bounds cost, outside the budget.
         rollouts: Number of rollouts so far.
@@ -96,20 +69,33 @@ class Evaluator:
     spec: WorldSpec
     stopping: Callable[[], bool]
     progress: Callable[[float], None]
+    probing: Probing = field(default_factory=Probing)
     usage: tuple[tuple[str, Usage], ...] = ()
     bound_usage: tuple[tuple[str, Usage], ...] = ()
     rollouts: int = 0
     _failed: int = 0
     _lived: Fraction = Fraction(0)
     _known: dict[Key, Scored] = field(default_factory=dict)
-    _lives: set[tuple[str, ...]] = field(default_factory=set)
+    _charges: Charges = field(init=False)
     _bounds: Bounds = field(default_factory=dict)
     _bounded: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        """Nothing is known or charged yet."""
+        self._charges = Charges(self.probing, self.spec.build())
+
     def cost(self, jobs: Iterable[Job]) -> Fraction:
-        """What the jobs that are not yet known would be charged, in rollouts."""
-        charges = self._charges(self._new(jobs))
-        return sum(charges.values(), start=Fraction(0))
+        """What the jobs that are not yet known would be charged together now, in rollouts."""
+        settled = self._charges.settle(self._new(jobs))
+        return sum((one.charge for one in settled), start=Fraction(0))
+
+    def most(self, jobs: Iterable[Job]) -> Fraction:
+        """What they would be charged at most, scored one part after another, in rollouts."""
+        return self._charges.most(self._new(jobs))
+
+    def most_of_new(self, users: Iterable[User], span: Callable[[User], Span]) -> Fraction:
+        """What a policy that is yet to be proposed would be charged at most, in rollouts."""
+        return self._charges.most_of_new([(user, span(user)) for user in users])
 
     def score(self, jobs: Sequence[Job]) -> list[Scored]:
         """Score jobs in order; only new ones are charged.
@@ -123,16 +109,11 @@ class Evaluator:
         new = self._new(jobs)
         if new:
             self._stop_if_asked()
-            charges = self._charges(new)
-            cost = sum(charges.values(), start=Fraction(0))
-            self.ledger.reserve(cost)
-            names = [job.name for job in new]
-            # Journaled before the first call, so that a kill in between charges it once.
-            self.journal.once("reserve", names[0], lambda: {"jobs": names, "cost": str(cost)})
-            tasks = [LiveTask(self.spec, job.policy, job.user, job.span) for job in new]
-            done = self._done("rollout", names, tasks, self._data)
-            for data, job in zip(done, new, strict=False):
-                self._take(job, from_data(Rollout, data), charges[job.key])
+            reserved = self._reserve(new)
+            tasks = [LiveTask(self.spec, r.job.policy, r.job.user, r.span) for r in reserved]
+            done = self._done("rollout", [job.name for job in new], tasks, self._data)
+            for data, one in zip(done, reserved, strict=False):
+                self._take(one, from_data(Rollout, data))
             self._stop_if_asked()
         return [self._known[job.key] for job in jobs]
 
@@ -224,19 +205,27 @@ class Evaluator:
         self._stop_if_asked()
         return self._bounds
 
-    def _charges(self, new: Sequence[Job]) -> dict[Key, Fraction]:
-        """What new jobs are charged.
+    def _reserve(self, new: Sequence[Job]) -> list[Reserved]:
+        """Settle how new jobs are lived, and charge them.
 
-        Two policies that differ in the answer prompt alone live the same life, of which only the
-        answers are new: the request cache answers all other calls of the second.
+        Journaled before the first call, so that a kill in between charges them once. What was
+        reserved before is lived as the journal says; one that does not say it knew single probes.
         """
-        world, lives, charges = self.spec.build(), set(self._lives), dict[Key, Fraction]()
-        for job in new:
-            same = job.life in lives
-            span = Span(job.span.periods, answers_only=True) if same else job.span
-            charges[job.key] = share(job.user, world, span)
-            lives.add(job.life)
-        return charges
+        names = [job.name for job in new]
+        event, modes = None, ()
+        if self.journal.next_is("reserve", names[0]):
+            event = self.journal.once("reserve", names[0], dict)
+            modes = event.get("probes", ("single",) * len(new))
+        reserved = self._charges.settle(new, modes)
+        cost = sum((one.charge for one in reserved), start=Fraction(0))
+        self.ledger.reserve(cost)
+        if event is None:
+            data: dict[str, Any] = {"jobs": names, "cost": str(cost)}
+            if any(one.probes != "single" for one in reserved):
+                data["probes"] = [one.probes for one in reserved]
+            self.journal.once("reserve", names[0], lambda: data)
+        self._charges.begin(reserved)
+        return reserved
 
     def _new(self, jobs: Iterable[Job]) -> list[Job]:
         unique = {job.key: job for job in jobs}
@@ -280,16 +269,15 @@ class Evaluator:
             )
         return to_data(rollout)
 
-    def _take(self, job: Job, rollout: Rollout, charge: Fraction) -> None:
-        failed = rollout.failure is not None
+    def _take(self, one: Reserved, rollout: Rollout) -> None:
+        job, failed = one.job, rollout.failure is not None
         self._failed += rollout.failure_kind == "outside"
         diagnoses = () if failed else diagnose(rollout, job.user.truth())
         self._known[job.key] = Scored(rollout, diagnoses)
         self.usage = add_usage(self.usage, rollout.usage)
         self.rollouts += 1
-        self._lived += charge
-        if not failed:
-            self._lives.add(job.life)
+        self._lived += one.charge
+        self._charges.end(one, rollout)
         self.progress(float(self._lived))
 
 

@@ -93,6 +93,8 @@ class Outcome:
 def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, seed: int) -> Outcome:
     """Score seed, best, native and none on the test users, from what was set aside.
 
+    Each question has a probe of its own, whatever the run saved on candidates.
+
     Args:
         evaluator: Pays and scores.
         field: Which answers count.
@@ -110,7 +112,7 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
     if policies["seed"].architecture == "native":
         del policies["native"]
     jobs = {
-        name: [Job(p, u, Span(answers_only=name == "none")) for u in plan.test]
+        name: [Job(p, u, Span(answers_only=name == "none"), single=True) for u in plan.test]
         for name, p in policies.items()
     }
     every = [job for group in jobs.values() for job in group]

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from evolve.evaluate import Evaluator, Job
 from evolve.field import Field
-from evolve.gym.rollout import share
 from evolve.gym.users import User
 from evolve.optimize.gate import no_chance
 from evolve.trial import differences_of
@@ -46,8 +45,7 @@ class Minibatch:
 
     def cost(self, block: Sequence[User]) -> Fraction:
         """What a new candidate is charged at most, in rollouts."""
-        world, span = self._evaluator.spec.build(), self._field.span
-        return sum((share(user, world, span(user)) for user in block), start=Fraction(0))
+        return self._evaluator.most_of_new(block, self._field.span)
 
     def score(
         self, policies: Sequence[Policy], parent: Policy, block: tuple[User, ...]
@@ -60,7 +58,7 @@ class Minibatch:
             block: The minibatch.
         """
         left, paid = self._evaluator.ledger.left, len(policies)
-        while paid and self._evaluator.cost(self._jobs(policies[:paid], block)) > left:
+        while paid and self._evaluator.most(self._jobs(policies[:paid], block)) > left:
             paid -= 1
         found = [Lived()] * len(policies)
         half = (len(block) + 1) // 2 if self._racing and len(block) >= FEWEST_RACED else 0

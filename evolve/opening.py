@@ -13,6 +13,7 @@ from evolve.journal import Journal
 from evolve.lm.models import Connection
 from evolve.money import Purse, Terms, Timed
 from evolve.prepare import Prepared
+from evolve.probing import Probing
 
 if TYPE_CHECKING:
     from evolve.policy_run import Watch
@@ -51,12 +52,13 @@ class Opening:
     watch: Watch
     stack: ExitStack
 
-    def open(self, terms: Terms, ledger: Ledger) -> Opened:
+    def open(self, terms: Terms, ledger: Ledger, architectures: tuple[str, ...] = ()) -> Opened:
         """Open it.
 
         Args:
             terms: The budget as it was settled.
             ledger: Is charged.
+            architectures: Whose states may be probed in one call a period, if that changes little.
         """
         prepared, journal, display = self.prepared, self.journal, self.watch.display
         models, means = prepared.options.models, self.site.means
@@ -72,5 +74,6 @@ class Opening:
             purse.look(lived, replayed=journal.replaying)
 
         stopping = self.watch.stopping
-        evaluator = Evaluator(journal, ledger, workers, prepared.spec, stopping, progress)
+        probing = Probing(architectures, display.say)
+        evaluator = Evaluator(journal, ledger, workers, prepared.spec, stopping, progress, probing)
         return Opened(evaluator, purse, connection)

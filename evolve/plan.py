@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
@@ -57,7 +57,7 @@ class Plan:
 
 
 def make_plan(
-    budget: int, fields: Sequence[Field], world: World, *, native: bool
+    budget: int, fields: Sequence[Field], world: World, *, native: bool, measured: int = 0
 ) -> tuple[Field, Plan]:
     """Choose a split and divide the budget: the first split at whose gate something could pass.
 
@@ -68,36 +68,44 @@ def make_plan(
         fields: Splits, the preferred one first.
         world: For the shares of partial rollouts.
         native: Whether the seed's architecture is native, which then needs no baseline of its own.
+        measured: Rollouts that may be probed both ways before a proposal is judged.
 
     Raises:
         BudgetTooSmallError: It does not buy one full proposal; names the smallest that does.
         ConfigError: No outcome at any split's gate could be accepted.
     """
-    found = _first_use(budget, fields, world, native)
+    costs = [_costs(field, world, native, measured) for field in fields]
+    found = _first_use(budget, fields, costs)
     if found is not None:
         return found
-    needed = smallest_budget(fields, world, native=native, above=budget)
+    needed = _smallest(fields, costs, budget)
     raise BudgetTooSmallError(
         "A budget must buy one full proposal, judged on all gate users and reported on test "
         f"users, but {budget} rollouts do not; give --budget {needed} or more."
     )
 
 
-def smallest_budget(fields: Sequence[Field], world: World, *, native: bool, above: int = 0) -> int:
+def smallest_budget(
+    fields: Sequence[Field], world: World, *, native: bool, measured: int = 0
+) -> int:
     """The fewest rollouts that buy one full proposal, under any of the splits.
 
     Args:
-        fields: As of ``make_plan``, like ``world`` and ``native``.
+        fields: As of ``make_plan``, like the others.
         world: For the shares of partial rollouts.
         native: Whether the seed's architecture is native.
-        above: Budgets up to this one are passed over, as one buys so many candidates that none of
-            them could pass.
+        measured: Rollouts that may be probed both ways.
 
     Raises:
         ConfigError: No outcome at any split's gate could be accepted.
     """
-    for needed in sorted(_costs(field, world, native).smallest for field in fields):
-        if needed > above and _first_use(needed, fields, world, native) is not None:
+    return _smallest(fields, [_costs(field, world, native, measured) for field in fields], 0)
+
+
+def _smallest(fields: Sequence[Field], costs: Sequence[_Costs], above: int) -> int:
+    """The same; budgets up to one that buys too many candidates for any to pass are left out."""
+    for needed in sorted(one.smallest for one in costs):
+        if needed > above and _first_use(needed, fields, costs) is not None:
             return needed
     clusters = " or ".join(str(field.gate_clusters) for field in fields)
     raise ConfigError(
@@ -108,11 +116,11 @@ def smallest_budget(fields: Sequence[Field], world: World, *, native: bool, abov
 
 
 def _first_use(
-    budget: int, fields: Sequence[Field], world: World, native: bool
+    budget: int, fields: Sequence[Field], costs: Sequence[_Costs]
 ) -> tuple[Field, Plan] | None:
     """The first split at whose gate something could pass, and its plan if the budget buys one."""
-    for field in fields:
-        plan = _divide(budget, field, world, native)
+    for field, cost in zip(fields, costs, strict=True):
+        plan = _divide(budget, field, cost)
         # A budget that buys no proposal there is asked to grow, not spent on a weaker split.
         candidates = 1 if plan is None else plan.candidates
         if _can_pass(field, candidates):
@@ -132,7 +140,8 @@ class _Costs:
 
     Attributes:
         test: Of each test user, in order.
-        proposal: One candidate and its parent on the minibatch and the whole gate.
+        proposal: One candidate and its parent on the minibatch and the whole gate, and what the
+            rollouts among them that are probed both ways cost more.
         candidate: One that reaches the gate: a usual number of users there, and the minibatches of
             those that do not get so far.
     """
@@ -148,21 +157,21 @@ class _Costs:
         return ceil(max(report / _LARGEST_SET_ASIDE, report + self.proposal))
 
 
-def _costs(field: Field, world: World, native: bool) -> _Costs:
+def _costs(field: Field, world: World, native: bool, measured: int) -> _Costs:
     # Seed, best and native in full, none by its answers alone.
     full = 2 if native else 3
     test = tuple(full + share(user, world, Span(answers_only=True)) for user in field.test)
     minibatch = _cost(field.minibatches[0], field, world)
+    more = measured * max(_more(user, field, world) for user in (*field.train, *field.gate))
     if field.holdout == "periods":  # the minibatch's rollouts reach over the gate's periods
-        return _Costs(test, 2 * minibatch, minibatch / _PASSING)
+        return _Costs(test, 2 * minibatch + more, minibatch / _PASSING)
     gate = _cost(field.gate, field, world)
     usual = _cost(field.gate[:_USUAL_GATE], field, world)
     usual += _cost(field.gate[:_USUAL_INCUMBENT], field, world)
-    return _Costs(test, 2 * (minibatch + gate), minibatch / _PASSING + usual)
+    return _Costs(test, 2 * (minibatch + gate) + more, minibatch / _PASSING + usual)
 
 
-def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | None:
-    costs = _costs(field, world, native)
+def _divide(budget: int, field: Field, costs: _Costs) -> Plan | None:
     if budget < costs.smallest:
         return None
     # As many test users as a third pays for, as long as one proposal is paid, too.
@@ -174,6 +183,12 @@ def _divide(budget: int, field: Field, world: World, native: bool) -> Plan | Non
 
 def _people(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _more(user: User, field: Field, world: World) -> Fraction:
+    """What a rollout costs more that is probed both ways."""
+    span = field.span(user)
+    return share(user, world, replace(span, probes="both")) - share(user, world, span)
 
 
 def _cost(users: Sequence[User], field: Field, world: World) -> Fraction:

@@ -176,7 +176,8 @@ def _begin(
     _introduce(options, field, plan, journal, display)
     settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
     ledger = Ledger(Fraction(plan.budget), plan.set_aside)
-    opened = Opening(prepared, site, journal, watch, stack).open(settled, ledger)
+    opening = Opening(prepared, site, journal, watch, stack)
+    opened = opening.open(settled, ledger, prepared.architectures)
     evaluator = opened.evaluator
     rewriter = Meter(make_lm(prepared.cast.rewrite))
     proposer: Proposer = NoProposer()
@@ -297,6 +298,9 @@ def _write(run: _Run, outcome: Outcome) -> None:
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
     if run.evolution.screen is not None:
         summary["screen"] = asdict(run.evolution.screen)
+    probes = setup.evaluator.probing.summary()
+    if probes:
+        summary["probes"] = probes
     summary["credit"] = credit_summary(run.evolution.verdicts, run.evolution.mass)
     if run.paid is not None:
         # What is only printed once more found nothing in the log: its counts say less.

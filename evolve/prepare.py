@@ -13,8 +13,9 @@ from evolve.inputs import load_policy
 from evolve.lm.models import ModelSpec
 from evolve.optimize.strategy import check_strategy
 from evolve.plan import Plan, make_plan, smallest_budget
+from evolve.probing import most_measured
 from evolve.workers import WorldSpec
-from policies.policy import Policy
+from policies.policy import ARCHITECTURES, Policy
 from policies.text_rules import RewriteRules
 
 
@@ -56,7 +57,9 @@ class Prepared:
             BudgetTooSmallError: Not even one proposal.
             ConfigError: No outcome at any split's gate could be accepted.
         """
-        return make_plan(rollouts, self.splits, self.measures, native=self._native)
+        return make_plan(
+            rollouts, self.splits, self.measures, native=self._native, measured=self._measured
+        )
 
     @property
     def smallest(self) -> int:
@@ -65,11 +68,23 @@ class Prepared:
         Raises:
             ConfigError: No outcome at any split's gate could be accepted.
         """
-        return smallest_budget(self.splits, self.measures, native=self._native)
+        return smallest_budget(
+            self.splits, self.measures, native=self._native, measured=self._measured
+        )
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """That policies of the run may have."""
+        seed = self.seed.architecture
+        return ARCHITECTURES if self.options.architecture == "any" else (seed,)
 
     @property
     def _native(self) -> bool:
         return self.seed.architecture == "native"
+
+    @property
+    def _measured(self) -> int:
+        return most_measured(self.seed.architecture, self.architectures)
 
     def rules(self) -> RewriteRules:
         """What rewrites must obey."""

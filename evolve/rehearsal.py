@@ -3,6 +3,10 @@
 A few rollouts of the seed, of candidates that the run's own proposer makes of it, and of the
 baselines are lived with ``TypicalLM``, whose replies are as long as those of models, behind a cache
 like that of a run: a request that was made before costs nothing.
+
+Where a run may ask for a period's states in one call, both ways are rehearsed and the dearer one
+counts: a rollout is charged less then, so the budget buys more of them, with all that is written in
+them. So the estimate stays an upper bound, whichever way the run decides for.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from evolve.optimize.architecture import MovingProposer, start_of
 from evolve.optimize.base import Proposal, ProposalContext, RejectedRewriteError
 from evolve.optimize.strategy import STRATEGIES, make_proposer
 from evolve.prepare import Prepared
+from evolve.probing import SAME_SHOWN
 from evolve.seeding import derive
 from feedback.diagnosis import diagnose
 from feedback.digest import Case, Feedback, build_feedback
@@ -119,13 +124,14 @@ class _Lives:
     Args:
         prepared: The run.
         field: Who is scored where.
+        joint: Whether states are probed in one call a period where that is possible.
 
     Attributes:
         world: Tells how long a life is.
     """
 
-    def __init__(self, prepared: Prepared, field: Field) -> None:
-        self._options, self._field = prepared.options, field
+    def __init__(self, prepared: Prepared, field: Field, *, joint: bool = False) -> None:
+        self._options, self._field, self._joint = prepared.options, field, joint
         self._seen: set[int] = set()
         self.world, users = self._with(TypicalLM()), prepared.users
         self._usual = sum(planned_calls(user, self.world) for user in users) / len(users)
@@ -133,6 +139,8 @@ class _Lives:
     def charged(self, policy: Policy, user: User) -> tuple[Rollout, Amounts]:
         """A rollout as evolution needs it, and what it calls per rollout that it is charged."""
         span = self._field.span(user)
+        if self._joint and policy.architecture in SAME_SHOWN:
+            span = replace(span, probes="joint")
         rollout, amounts = self.whole(policy, user, span)
         charge = float(share(user, self.world, span))
         return rollout, scaled([(amounts, 1 / charge)])
@@ -172,6 +180,12 @@ def rehearse(prepared: Prepared) -> Units:
     candidates, proposal = _proposed(prepared, feedback)
     candidates = candidates or [prepared.seed]
     tries = [(policy, users[n % len(users)]) for n, policy in enumerate(candidates)]
+    ways = [(_mean([amounts for _, amounts in of_seed]), _of(tries, lives))]
+    saving = any(one in SAME_SHOWN for one in prepared.architectures)
+    if saving and prepared.options.scope == "global":
+        joint = _Lives(prepared, field, joint=True)
+        ways.append((_of([(prepared.seed, user) for user in users], joint), _of(tries, joint)))
+    seed, candidate = max(ways, key=lambda way: _tokens(scaled((one, 1.0) for one in way)))
     tested = [
         _test_user(prepared.seed, candidates[-1 - n % len(candidates)], user, lives)
         for n, user in enumerate(field.test[:_TEST_USERS])
@@ -179,10 +193,10 @@ def rehearse(prepared: Prepared) -> Units:
     minibatch = float(sum(share(user, lives.world, field.span(user)) for user in block))
     gate = 0 if field.holdout == "periods" else min(_USUAL_GATE, len(field.gate))
     return Units(
-        _mean([amounts for _, amounts in of_seed]),
+        seed,
         minibatch + gate,
         minibatch,
-        _mean([lives.charged(policy, user)[1] for policy, user in tries]),
+        candidate,
         _mean(tested),
         proposal,
     )
@@ -250,6 +264,14 @@ def scaled(parts: Iterable[tuple[Amounts, float]]) -> Amounts:
         for role, amount in amounts.items():
             total[role] = total.get(role, Amount()).plus(amount, times)
     return dict(sorted(total.items()))
+
+
+def _of(tries: Sequence[tuple[Policy, User]], lives: _Lives) -> Amounts:
+    return _mean([lives.charged(policy, user)[1] for policy, user in tries])
+
+
+def _tokens(amounts: Amounts) -> float:
+    return sum(one.prompt_tokens + one.completion_tokens for one in amounts.values())
 
 
 def _mean(parts: Sequence[Amounts]) -> Amounts:

@@ -149,7 +149,8 @@ class Answer:
         context: What the answer was shown.
         probe_context: What the probe was shown.
         reply: The raw reply to the question.
-        probe_reply: The raw reply to the probe.
+        probe_reply: The raw reply to the probe; that of a joint one stands with the first answer
+            of its period alone.
     """
 
     period: int
@@ -187,6 +188,23 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """What asking for a period's states in one call changes, where they were asked both ways.
+
+    Attributes:
+        compared: (Question, period, state) triples that were probed both ways.
+        differing: Of them, those that are right one way and wrong the other.
+    """
+
+    compared: int = 0
+    differing: int = 0
+
+    def __add__(self, other: Compared) -> Compared:
+        """Sum of two counts."""
+        return Compared(self.compared + other.compared, self.differing + other.differing)
+
+
+@dataclass(frozen=True, slots=True)
 class Rollout:
     """One policy lived through by one user: data, also when it failed.
 
@@ -201,6 +219,8 @@ class Rollout:
         memory_tokens: Size of live memory at the end of each period, in tokens.
         failure: None, or the reason why the rollout failed; answers are then not to be scored.
         failure_kind: ``"policy"`` or ``"outside"`` when failed.
+        joint: How joint probes compare, where states were probed both ways; else None. The probes
+            of the answers are then the single ones.
     """
 
     policy: str
@@ -213,6 +233,7 @@ class Rollout:
     memory_tokens: tuple[int, ...] = ()
     failure: str | None = None
     failure_kind: str | None = None
+    joint: Compared | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class Query:
         prompt: What is asked: question and choices, or states and their options.
         search: What a store with retrieval searches for.
         seed: The same for every policy asked the same thing.
+        max_tokens: Limit of the reply; None for the usual one of its task.
     """
 
     task: Literal["answer", "probe"]
@@ -27,6 +28,7 @@ class Query:
     prompt: str
     search: str
     seed: int
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

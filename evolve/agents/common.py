@@ -64,7 +64,8 @@ class Speaker:
             text = PROBE_PROMPT_NO_STORE if entries is None else PROBE_PROMPT
         fixed, shown = self._words(text, entries)
         prompt = chat(f"{fixed}\n\n{query.rules}", turns, query.prompt, shown=shown)
-        request = Request(query.task, prompt, query.seed, CAPS[query.task])
+        limit = query.max_tokens or CAPS[query.task]
+        request = Request(query.task, prompt, query.seed, limit)
         context = Context(tuple(e.id for e in entries or ()), tuple(turn.id for turn in turns))
         return Prepared(request, context)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from evolve.gym.people import User
 from evolve.lm.json_text import objects_in
 from evolve.lm.parse import UNKNOWN, FormatError, parse_values
-from feedback.records import StateProbe
+from feedback.records import Compared, StateProbe
 
 Values = dict[str, str | None]
+ProbeMode = Literal["single", "joint", "both"]
+"""How states are probed: a call per question; one call per period; or both, of which the single
+ones count and the joint one is compared with them."""
 
 
 def probe_values(reply: str, required: Sequence[str]) -> Values:
@@ -33,3 +37,9 @@ def state_probes(
         bad = value is None and not unknown
         probes.append(StateProbe(name, state[name], value, format_error=bad, unknown=unknown))
     return tuple(probes)
+
+
+def compared(single: Sequence[StateProbe], joint: Sequence[StateProbe]) -> Compared:
+    """How the probes of a question's states compare with a joint one's, each state once."""
+    mine, other = ({probe.state: probe.right for probe in side} for side in (single, joint))
+    return Compared(len(mine), sum(mine[state] != other[state] for state in mine))

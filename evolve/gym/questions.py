@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from math import ceil
 
 from evolve.agents.base import Query
 from evolve.gym.users import Question, User
@@ -41,6 +42,25 @@ def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> 
 def probe_query(seed: int, user: User, question: int) -> Query:
     """The probe of a question's required states, each once."""
     required = tuple(dict.fromkeys(user.questions[question].required))
+    return _states_query(user, required, _asked_seed(seed, user, question), CAPS["probe"])
+
+
+def joint_states(user: User) -> tuple[str, ...]:
+    """The required states of all questions, each once, in order of first appearance."""
+    return tuple(dict.fromkeys(s for asked in user.questions for s in asked.required))
+
+
+def joint_probe_query(seed: int, user: User) -> Query:
+    """One probe of the required states of all questions, in the words of the single ones.
+
+    Its reply may be as long as those to single probes of two states each may be together.
+    """
+    states = joint_states(user)
+    limit = CAPS["probe"] * ceil(len(states) / 2)
+    return _states_query(user, states, derive(seed, "asked", user.id, "all"), limit)
+
+
+def _states_query(user: User, required: Sequence[str], seed: int, limit: int) -> Query:
     lines = [
         f"{state}: {' | '.join(' '.join(option.split()) for option in user.schema[state])}"
         for state in required
@@ -51,7 +71,7 @@ def probe_query(seed: int, user: User, question: int) -> Query:
         + "\n</states>\nReply with JSON only."
     )
     search = " ".join(state.replace("_", " ") for state in required)
-    return Query("probe", _PROBE_RULES, prompt, search, _asked_seed(seed, user, question))
+    return Query("probe", _PROBE_RULES, prompt, search, seed, limit)
 
 
 def bound_request(

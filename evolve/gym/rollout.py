@@ -11,23 +11,15 @@ from typing import Literal
 from evolve.agents.base import MemoryAgent
 from evolve.agents.common import Speaker
 from evolve.agents.registry import make_agent
-from evolve.beside import Begun, OneByOne, SideBySide, Together
-from evolve.gym.probes import Values, probe_values, state_probes
-from evolve.gym.questions import answer_query, choice_order, probe_query
+from evolve.beside import OneByOne, SideBySide, Together
+from evolve.gym.asked import Asked, begin
+from evolve.gym.probes import ProbeMode
 from evolve.gym.simulate import SimulatedUser
 from evolve.gym.users import User
-from evolve.lm.asking import Read, ask
 from evolve.lm.base import LM, count_tokens
-from evolve.lm.meter import Meter, Metered, add_usage, metered
-from evolve.lm.parse import FormatError, parse_choice
+from evolve.lm.meter import Meter, add_usage, metered
 from evolve.seeding import derive
-from feedback.records import (
-    Answer,
-    ChatMessage,
-    Context,
-    Rollout,
-    message_position,
-)
+from feedback.records import Answer, ChatMessage, Compared, Rollout, message_position
 from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import Policy
 
@@ -69,10 +61,13 @@ class Span:
     Attributes:
         periods: How many, from the first; None for all.
         answers_only: No conversation and no probes: what ``none`` needs.
+        probes: How states are probed. A joint probe is for memory of which the same is shown
+            whatever is asked.
     """
 
     periods: int | None = None
     answers_only: bool = False
+    probes: ProbeMode = "single"
 
 
 def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollout:
@@ -94,8 +89,8 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
         for session in range(0 if span.answers_only else len(user.periods[period].sessions)):
             life.converse(period, session)
 
-    probe = not span.answers_only
-    return _Life(policy, user, world).through(_periods(user, span), talk, probe=probe)
+    probes = None if span.answers_only else span.probes
+    return _Life(policy, user, world).through(_periods(user, span), talk, probes)
 
 
 def live_revised(policy: Policy, user: User, world: World, revise: Revise) -> Rollout:
@@ -115,7 +110,7 @@ def live_revised(policy: Policy, user: User, world: World, revise: Revise) -> Ro
         for session in range(len(user.periods[period].sessions)):
             life.converse(period, session)
 
-    return _Life(policy, user, world).through(len(user.periods), talk, probe=True, ahead=False)
+    return _Life(policy, user, world).through(len(user.periods), talk, "single", ahead=False)
 
 
 def replay(
@@ -141,7 +136,7 @@ def replay(
             for start in range(0, len(session), 2):
                 life.hear(session[start : start + 2])
 
-    return _Life(policy, user, world).through(len(recorded), hear, probe=probe)
+    return _Life(policy, user, world).through(len(recorded), hear, "single" if probe else None)
 
 
 def recorded_of(rollout: Rollout, periods: int) -> tuple[Conversation, ...]:
@@ -163,12 +158,13 @@ def planned_calls(user: User, world: World, span: Span = Span()) -> int:
             total += asked
             continue
         rounds = world.rounds(period)
-        total += len(user.periods[period].sessions) * (2 * rounds - 1) + 2 * asked
+        probes = {"single": asked, "joint": 1, "both": asked + 1}[span.probes]
+        total += len(user.periods[period].sessions) * (2 * rounds - 1) + asked + probes
     return total
 
 
 def share(user: User, world: World, span: Span) -> Fraction:
-    """What a partial rollout is charged: its share of a full rollout's calls."""
+    """What a rollout is charged: its share of the calls of a full one with single probes."""
     return Fraction(planned_calls(user, world, span), planned_calls(user, world))
 
 
@@ -188,6 +184,7 @@ class _Life:
         self._simulated = SimulatedUser(user, world.seed)
         self._messages: list[ChatMessage] = []
         self._answers: list[Answer] = []
+        self._joint: Compared | None = None
         self._memory_tokens: list[int] = []
 
     def converse(self, period: int, session: int) -> None:
@@ -221,8 +218,8 @@ class _Life:
         self,
         periods: int,
         talk: Callable[[_Life, int], None],
+        probes: ProbeMode | None,
         *,
-        probe: bool,
         ahead: bool = True,
     ) -> Rollout:
         """Live through periods, each talked through and then asked about.
@@ -230,9 +227,11 @@ class _Life:
         The next one may be talked through while answers to a period's questions are awaited, if
         it does not depend on them (``ahead``).
         """
+        if probes == "both":
+            self._joint = Compared()
         try:
             with Together(self._world.beside) as together:
-                asked: list[_Asked] = []
+                asked: Asked | None = None
                 for period in range(periods):
                     try:
                         talk(self, period)
@@ -240,67 +239,28 @@ class _Life:
                         self._settle(asked)  # what was asked before counts first
                         raise
                     self._settle(asked)
-                    asked = self._ask(together, period, probe=probe)
+                    asked = self._ask(together, period, probes)
                     if not ahead:
                         self._settle(asked)
-                        asked = []
+                        asked = None
                 self._settle(asked)
         except (PolicyFailureError, OutsideFailureError) as error:
             return self._record(error)
         return self._record(None)
 
-    def _ask(self, together: Together, period: int, *, probe: bool) -> list[_Asked]:
-        """Begin to ask every question of a period, each with its probe."""
+    def _ask(self, together: Together, period: int, probes: ProbeMode | None) -> Asked:
+        """Begin to ask every question of a period, and to probe states."""
         live_now = (e for e in self._agent.entries if e.retired is None)
         self._memory_tokens.append(sum(count_tokens(f"{e.label}: {e.text}") for e in live_now))
-        return [
-            self._begin(together, period, number, probe=probe)
-            for number in range(len(self._user.questions))
-        ]
+        place = self._world.seed, self._user, period
+        return begin(together, self._agent, place, self._world.lm, probes)
 
-    def _settle(self, asked: Sequence[_Asked]) -> None:
+    def _settle(self, asked: Asked | None) -> None:
         """Take the answers to what was asked, in order."""
-        for one in asked:
-            self._answers.append(self._answer(one))
-
-    def _begin(self, together: Together, period: int, number: int, *, probe: bool) -> _Asked:
-        user, seed, lm = self._user, self._world.seed, self._world.lm
-        question = user.questions[number]
-        order = choice_order(seed, user, number, period)
-        shown = [question.choices[i].answer for i in order]
-        prepared = self._agent.prepare(answer_query(seed, user, number, order))
-        read = partial(parse_choice, choices=shown)
-        answer = together.begin(
-            partial(metered, lm, partial(ask, request=prepared.request, read=read))
-        )
-        if not probe:
-            return _Asked(period, number, order, prepared.context, answer)
-        probed = self._agent.prepare(probe_query(seed, user, number))
-        values = partial(probe_values, required=question.required)
-        values_asked = together.begin(
-            partial(metered, lm, partial(ask, request=probed.request, read=values))
-        )
-        return _Asked(period, number, order, prepared.context, answer, probed.context, values_asked)
-
-    def _answer(self, asked: _Asked) -> Answer:
-        user, question = self._user, self._user.questions[asked.number]
-        state = user.periods[asked.period].state
-        reply = asked.answer.result().counted(self._lm)
-        named = reply.value
-        chosen = None if isinstance(named, FormatError) else asked.order[named]
-        probed = asked.probe.result().counted(self._lm) if asked.probe else None
-        return Answer(
-            period=asked.period,
-            question=asked.number,
-            choices=len(question.choices),
-            right_choice=question.right_choice(state),
-            chosen=chosen,
-            probes=state_probes(user, state, question.required, probed.value) if probed else (),
-            context=asked.context,
-            probe_context=asked.probe_context or asked.context,
-            reply=reply.text,
-            probe_reply=probed.text if probed else "",
-        )
+        for answer, compared in asked.answers(self._lm) if asked else ():
+            self._answers.append(answer)
+            if self._joint is not None:
+                self._joint += compared
 
     def _record(self, error: Exception | None) -> Rollout:
         """The frozen result."""
@@ -318,17 +278,5 @@ class _Life:
             memory_tokens=tuple(self._memory_tokens),
             failure=str(error) if error is not None else None,
             failure_kind=kind,
+            joint=self._joint,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question that was put to the model, and its probe."""
-
-    period: int
-    number: int
-    order: tuple[int, ...]
-    context: Context
-    answer: Begun[Metered[Read[int]]]
-    probe_context: Context | None = None
-    probe: Begun[Metered[Read[Values]]] | None = None

@@ -5,6 +5,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from evolve.lm.base import Completion, Request, count_tokens
 from evolve.lm.models import ModelSpec
 from evolve.offpolicy import ReplayTask
 from evolve.workers import BoundTask, LiveTask, WorldSpec
-from feedback.records import Answer, Rollout, StateProbe, Usage
+from feedback.records import Answer, Compared, Rollout, StateProbe, Usage
 
 Json = list[dict[str, object]]
 
@@ -215,7 +216,9 @@ class ScriptedWorkers:
         right: Policy id to (user, period, question) to whether it answers right; others never do.
         failures: (policy id, user id) to kind and reason of a failed rollout.
         tokens: Policy id to the prompt tokens of a rollout of it; 10 for others.
+        differing: Policy id to the probes of a rollout that a joint one contradicts; 0 for others.
         ran: Names of all tasks that were run.
+        probed: How the states of each rollout among them were probed.
         lives: Tasks after which the next one is killed; None for no kill.
     """
 
@@ -223,7 +226,9 @@ class ScriptedWorkers:
         self.right: dict[str, Callable[[str, int, int], bool]] = {}
         self.failures: dict[tuple[str, str], tuple[str, str]] = {}
         self.tokens: dict[str, int] = {}
+        self.differing: dict[str, int] = {}
         self.ran: list[str] = []
+        self.probed: list[str] = []
         self.lives: int | None = None
 
     def run(self, tasks):
@@ -241,6 +246,7 @@ class ScriptedWorkers:
                 yield self._bounds(task.user), (("bound", Usage(1, 2, 3)),)
             else:
                 self.ran.append(f"{task.policy.id}:{task.user.id}")
+                self.probed.append(task.span.probes)
                 yield self._rollout(task)
 
     @staticmethod
@@ -258,7 +264,11 @@ class ScriptedWorkers:
         )
         usage = (("answer", Usage(len(answers), self.tokens.get(task.policy.id, 10), 1)),)
         shown = () if kind else answers
-        return Rollout(*key, (), (), (), shown, usage, failure=reason, failure_kind=kind)
+        lived = Rollout(*key, (), (), (), shown, usage, failure=reason, failure_kind=kind)
+        if task.span.probes != "both":
+            return lived
+        differing = self.differing.get(task.policy.id, 0)
+        return replace(lived, joint=Compared(len(shown), differing))
 
     def _answer(self, task: LiveTask, period: int, question: int) -> Answer:
         truth = task.user.periods[period].state["drink"]

@@ -11,6 +11,7 @@ from evolve.codec import from_data, to_data
 from feedback.records import (
     Answer,
     ChatMessage,
+    Compared,
     Context,
     Entry,
     Rollout,
@@ -63,6 +64,7 @@ rollouts = st.builds(
     memory_tokens=ids,
     failure=st.none() | text,
     failure_kind=st.sampled_from([None, "policy", "outside"]),
+    joint=st.none() | st.builds(Compared, number, number),
 )
 
 

@@ -126,6 +126,16 @@ def test_every_architecture(env, policy):
     assert estimator.of(60).amounts["answer"].calls > 0
 
 
+@pytest.mark.parametrize("policy", ["none", "native", "awi"])
+def test_joint_probes_cannot_make_it_too_low(env, policy, monkeypatch):
+    """Neither way of probing takes more than is estimated, in tokens."""
+    options, tokens = Options(60, env, policy, models=REAL), []
+    for possible in (("none", "native", "awi"), ()):
+        monkeypatch.setattr("evolve.rehearsal.SAME_SHOWN", possible)
+        tokens.append(Estimator(prepare(options, MEANS), MEANS).of(60).needs["tokens"])
+    assert tokens[1] <= tokens[0] < 1.5 * tokens[1]
+
+
 def test_by_time(env):
     options = Options(60, env, "rag", holdout="periods")
     with pytest.raises(ConfigError, match="no outcome could pass"):

@@ -10,22 +10,25 @@ from evolve.evaluate import Evaluator, Job
 from evolve.gym.rollout import Span
 from evolve.journal import FILE, Journal
 from evolve.lm.models import ModelSpec
+from evolve.probing import Probing
 from evolve.workers import WorldSpec
 from feedback.records import Stage, Usage
 from policies.errors import BudgetExhaustedError, RunStoppedError, TooManyFailuresError
 from policies.policy import seed_policy
 
-AWE, RAG = seed_policy("awe"), seed_policy("rag")
+AWE, RAG, AWI = (seed_policy(name) for name in ("awe", "rag", "awi"))
+OTHER = AWI.derive(settings={"max_memory_tokens": 500})
 SPEC = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 0, 1, 2)
 
 
 class Session:
     """One process's life of a run: an evaluator on the folder's journal."""
 
-    def __init__(self, folder, workers, budget=10):
+    def __init__(self, folder, workers, budget=10, architectures=()):
         self.workers = workers
         self.stopping = False
         self.lived = []
+        self.said = []
         self.journal = Journal(folder, {}, resume=(folder / FILE).exists())
         self.evaluator = Evaluator(
             self.journal,
@@ -34,6 +37,7 @@ class Session:
             SPEC,
             lambda: self.stopping,
             self.lived.append,
+            Probing(architectures, self.said.append),
         )
 
     def __enter__(self):
@@ -282,3 +286,86 @@ def test_usage_is_added_up_by_role(session, people):
             ("answer", Usage(32, 20, 2)),
             ("rewrite", Usage(1, 100, 10)),
         )
+
+
+class TestProbing:
+    """The first rollouts are probed both ways; what that found decides over the rest."""
+
+    @staticmethod
+    def life(evaluator, users):
+        """Two policies, scored in parts, and a report; what is left of all that."""
+        for policy, some in (
+            (AWI, users[:4]),
+            (OTHER, users[:2]),
+            (OTHER, users[2:]),
+            (AWI, users),
+        ):
+            evaluator.score(jobs(some, policy))
+        evaluator.score([Job(AWI, user, Span(answers_only=True)) for user in users[:1]])
+        return evaluator.ledger.spent, evaluator.probing.summary()
+
+    @pytest.mark.parametrize(
+        ("differing", "modes"),
+        [
+            ({}, "bbbs bj jjjj jj s"),
+            ({AWI.id: 16}, "bbbs ss ssss ss s"),
+            ({OTHER.id: 16}, "bbbs bj ssss ss s"),
+        ],
+    )
+    def test_modes_follow_from_what_was_found(self, session, people, tmp_path, differing, modes):
+        users = people(6)
+        one = session(budget=30, architectures=["awi"])
+        one.workers.differing = differing
+        with one as evaluator:
+            spent, summary = self.life(evaluator, users)
+        assert "".join(mode[0] for mode in one.workers.probed) == modes.replace(" ", "")
+        lines = (tmp_path / "run" / FILE).read_text().splitlines()
+        reserved = [e["data"] for e in map(json.loads, lines) if e["kind"] == "reserve"]
+        kept = [one.get("probes", ["single"] * len(one["jobs"])) for one in reserved]
+        assert " ".join("".join(mode[0] for mode in batch) for batch in kept) == modes
+        assert spent == sum(Fraction(one["cost"]) for one in reserved)
+        assert summary["awi"]["differing"] == sum(differing.values()) * (
+            3 if AWI.id in differing else 1
+        )
+        assert len(one.said) == 1 + (OTHER.id in differing)
+
+    @pytest.mark.parametrize("differing", [{}, {AWI.id: 16}, {OTHER.id: 16}])
+    @pytest.mark.parametrize("lives", [0, 1, 3, 4, 5, 6, 11])
+    def test_killed_anywhere_it_ends_with_the_same_bytes(
+        self, session, people, tmp_path, killed, differing, lives
+    ):
+        journals, found, users = [], [], people(6)
+        for kills in ((), (lives,)):
+            (tmp_path / "run" / FILE).unlink(missing_ok=True)
+            for kill in (*kills, None):
+                one = session(budget=30, architectures=["awi"])
+                one.workers.differing, one.workers.lives = differing, kill
+                with one as evaluator:
+                    if kill is None:
+                        found.append(self.life(evaluator, users))
+                    else:
+                        with pytest.raises(killed):
+                            self.life(evaluator, users)
+            journals.append((tmp_path / "run" / FILE).read_bytes())
+        assert journals[0] == journals[1]
+        assert found[0] == found[1]
+
+    def test_a_journal_that_knew_single_probes_alone_goes_on(self, session, people):
+        users = people(6)
+        with session(budget=30) as evaluator:  # none of its architectures is measured
+            evaluator.score(jobs(users[:4], AWI))
+        one = session(budget=30, architectures=["awi"])
+        with one as evaluator:
+            evaluator.score(jobs(users[:4], AWI))
+            assert (evaluator.ledger.spent, one.workers.ran) == (4, [])
+            evaluator.score(jobs(users, OTHER))
+        assert one.workers.probed == ["both"] * 3 + ["single"] * 3
+
+    def test_more_than_is_left_measures_nothing(self, session, people):
+        one = session(budget=3, architectures=["awi"])
+        with one as evaluator:
+            with pytest.raises(BudgetExhaustedError):
+                evaluator.score(jobs(people(3), AWI))
+            assert evaluator.probing.left("awi") == 3
+            evaluator.score(jobs(people(2), AWI))
+            assert evaluator.probing.left("awi") == 1

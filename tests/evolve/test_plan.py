@@ -1,6 +1,7 @@
 """What a budget buys; the smallest budget that is named is the smallest that does."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from evolve.field import possible_splits, split_by_periods, split_by_users
 from evolve.gym.rollout import Span, World, share
 from evolve.lm.offline import OfflineLM
-from evolve.plan import FEWEST_TEST_USERS, make_plan
+from evolve.plan import FEWEST_TEST_USERS, make_plan, smallest_budget
 from policies.errors import BudgetTooSmallError, ConfigError
 
 WORLD = World(OfflineLM(), OfflineLM(), 0)
@@ -63,6 +64,29 @@ def test_a_third_at_most_is_set_aside_and_a_proposal_is_always_paid(
     gate = len(field.gate) if holdout == "users" else 0
     assert plan.budget - plan.set_aside >= 2 * (minibatch + gate)
     assert plan.candidates >= 1
+
+
+@pytest.mark.parametrize("holdout", ["users", "periods"])
+def test_rollouts_that_are_probed_both_ways_are_allowed_for(people, holdout):
+    """With the smallest budget, seed and candidate are scored on minibatch and gate."""
+    field = splits(people, 24 if holdout == "users" else 3, holdout)[0]
+    needed = [
+        smallest_budget([field], WORLD, native=False, measured=count) for count in (0, 4, 8, 80)
+    ]
+    assert needed == sorted(needed)
+    assert (needed[-1] > needed[0]) == (holdout == "users")  # else the report decides
+    plans = [
+        make_plan(n, [field], WORLD, native=False, measured=80)[1]
+        for n in range(needed[-1], needed[-1] + 9)
+    ]
+    users = (*field.minibatch(0), *(field.gate if holdout == "users" else ()))
+    both = [replace(field.span(user), probes="both") for user in users]
+    single = sum(share(user, WORLD, field.span(user)) for user in users)
+    more = max(
+        share(user, WORLD, span) - share(user, WORLD, field.span(user))
+        for user, span in zip(users, both, strict=True)
+    )
+    assert all(plan.budget - plan.set_aside >= 2 * single + 80 * more for plan in plans)
 
 
 def test_a_larger_budget_buys_more(people):

@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from evolve.gym.people import Choice, Question
-from evolve.gym.questions import answer_query, bound_request, choice_order, probe_query
+from evolve.gym.questions import (
+    answer_query,
+    bound_request,
+    choice_order,
+    joint_probe_query,
+    joint_states,
+    probe_query,
+)
+from evolve.lm.base import CAPS
 
 
 @pytest.fixture
@@ -83,6 +91,25 @@ def test_a_probe_lists_each_state_once_with_all_its_values(user):
     assert query.task == "probe"
     assert "<states>\nhot_drink: green tea | milk\npet: cat | dog\n</states>" in query.prompt
     assert query.search == "hot drink pet"
+
+
+def test_a_joint_probe_lists_the_states_of_all_questions_once_in_the_same_words(sample_users):
+    for user in sample_users:
+        query = joint_probe_query(1, user)
+        singles = [probe_query(1, user, number) for number in range(len(user.questions))]
+        lines = {line for one in singles for line in one.prompt.splitlines()}
+        assert sorted(lines) == sorted(query.prompt.splitlines())
+        assert len(joint_states(user)) == len(query.prompt.splitlines()) - 4
+        assert (query.task, query.rules) == (singles[0].task, singles[0].rules)
+        assert query == joint_probe_query(1, user) != joint_probe_query(2, user)
+
+
+def test_a_joint_probe_has_room_for_every_state(sample_users, user):
+    assert joint_probe_query(1, user).max_tokens == CAPS["probe"]
+    for one in sample_users:
+        states = len(joint_states(one))
+        assert states > 2
+        assert joint_probe_query(1, one).max_tokens >= states * CAPS["probe"] / 2
 
 
 def test_a_guess_is_fixed_per_run_user_and_question(sample_users):

@@ -186,7 +186,8 @@ class TestSpan:
 
     @pytest.mark.parametrize("rounds", [(1, 1), (1, 2), (3, 2)])
     def test_planned_calls_are_the_calls_made(self, sample_users, scripted, rounds):
-        for span in (Span(), Span(periods=3), Span(answers_only=True), Span(2, answers_only=True)):
+        modes = (Span(probes="joint"), Span(3, probes="both"), Span(2, True, "both"))
+        for span in (Span(), Span(periods=3), Span(answers_only=True), *modes):
             lm = scripted(polite)
             world = World(lm, lm, SEED, *rounds)
             rollout = live(seed_policy("native"), sample_users[0], world, span)
