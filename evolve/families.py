@@ -14,7 +14,7 @@ from typing import Literal
 
 from evolve.stats import Interval, mean_interval
 
-SPENDING = 4.0  # after a share s of the draws, s**4 of the level may have been spent
+SPENDING = 2.0  # after a share s of the draws, s**2 of the level may have been spent
 
 State = Literal["open", "above", "below", "not shown"]
 
