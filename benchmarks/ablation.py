@@ -31,6 +31,7 @@ from evolve.anytime import anytime_area
 from evolve.evaluate import Evaluator
 from evolve.field import Field
 from evolve.minibatch import Minibatch
+from evolve.optimize.constraints import Constraints
 from evolve.optimize.gate import RUN_LEVEL
 from evolve.screening import Screen
 from evolve.stats import mean_interval
@@ -85,9 +86,9 @@ def whole_level(left: float, expected: float) -> float:
     return RUN_LEVEL
 
 
-def unscreened(evaluator: Evaluator, field: Field, *, used: bool) -> Screen:
+def unscreened(evaluator: Evaluator, field: Field, limits: Constraints, *, used: bool) -> Screen:
     """A screen that is not used."""
-    return Screen(evaluator, field, used=False)
+    return Screen(evaluator, field, limits, used=False)
 
 
 def unraced(evaluator: Evaluator, field: Field, *, racing: bool) -> Minibatch:
@@ -119,6 +120,13 @@ _ALL = (
         "evolve.evolution",
         "Minibatch",
         stand_in=unraced,
+    ),
+    Ablation(
+        "drafts",
+        "proposals are made from accepted versions alone",
+        "evolve.evolution",
+        "Drafts",
+        {"used": False},
     ),
 )
 ABLATIONS = {ablation.part: ablation for ablation in _ALL}

@@ -15,13 +15,17 @@ PATIENCE = 2  # generations that come to nothing before a draft is given up
 class Drafts:
     """The draft of a run, and whose turn it is on the minibatch.
 
+    Args:
+        used: Whether there is ever any; for ablations.
+
     Attributes:
         turn: Number of the minibatch: the next one comes with every new version, and where nothing
             came of a generation without a draft, so that a run does not go on about few users.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, used: bool = True) -> None:
         self.turn = 0
+        self._used = used
         self._draft: tuple[float, Policy] | None = None
         self._waiting: list[tuple[float, Policy]] = []
         self._idle = 0
@@ -30,9 +34,16 @@ class Drafts:
         """What the next proposals change: the draft, or else the best version."""
         return best if self._draft is None else self._draft[1]
 
-    def offer(self, policy: Policy, gain: float) -> None:
-        """A candidate of this generation, and what it may be expected to gain over the best."""
-        self._waiting.append((gain, policy))
+    def offer(self, policy: Policy, gain: float) -> bool:
+        """Whether a candidate of this generation may become the draft.
+
+        Args:
+            policy: The candidate.
+            gain: What it may be expected to gain over the best version, in accuracy.
+        """
+        if self._used:
+            self._waiting.append((gain, policy))
+        return self._used
 
     def close(self, *, accepted: bool) -> list[Policy]:
         """End a generation.

@@ -112,9 +112,9 @@ class Evolution:
                 verdict, expected = self._verdict(candidate, parent, incumbent, came)
             made_from = parent, feedback
             self._history.add(candidate.policy, verdict, made_from, incumbent, block)
-            wanted = expected is not None and incumbent == best
-            if expected is not None and wanted:
-                self._drafts.offer(candidate.policy, expected)
+            wanted = False
+            if expected is not None and incumbent == best:
+                wanted = self._drafts.offer(candidate.policy, expected)
             self._book.record(candidate.name, candidate.policy, verdict, wanted=wanted)
             # What is accepted is what the generation's other candidates must be better than.
             if verdict.accepted and self.archive.best().policy == candidate.policy:

@@ -112,13 +112,14 @@ _ALL = (
         _random,
         engine="validation",
         meaning="settings by chance and, as often as `joint`, a text changed without knowing what"
-        " failed",
+        " failed; the best on gate users is kept",
     ),
     Strategy(
         "search-only",
         _search_only,
         engine="validation",
-        meaning="Optuna searches the settings alone",
+        meaning="Optuna searches the settings alone; the best on gate users is kept, and its pruner"
+        " stops who is behind",
         needs="settings",
     ),
     Strategy("rewrite-only", _rewrite_only, meaning="rewrites texts alone"),
@@ -132,7 +133,8 @@ _ALL = (
         "diagnose-and-set",
         _diagnose_and_set,
         engine="validation",
-        meaning="a model reads the log of failures and sets the settings; chance where it is stuck",
+        meaning="a model reads the log of failures and sets the settings, chance where it is stuck;"
+        " the best on gate users is kept",
         needs="settings",
     ),
     Strategy(

@@ -322,7 +322,47 @@ def test_a_screened_generation_sends_the_most_promising_and_one_more_on_policy(r
     heard = [name for name in one.workers.ran if name.endswith(f":{SEED.id}")]
     assert len(heard) == 4 * 3
     screened = [v for v in one.evolution.verdicts if v.stage == "screen"]
-    assert screened[0].reason == "+0.0000 off-policy, and others promised more"
+    assert screened[0].reason == "+0.0000 off-policy"
+    assert {verdict.heard_difference for verdict in screened} == {0.0}
+
+
+@pytest.fixture
+def mixed(people):
+    """One question more for half of the minibatch, nearly one less for the others."""
+    block = split_by_users(people(24, periods=4, questions=8), 0).minibatch(0)
+    winners = {user.id for user in block[::2]}
+
+    def right(user, period, question):
+        return question < 3 if user in winners else question < 2 - (period > 0)
+
+    return right
+
+
+def test_a_draft_is_built_on_and_must_be_beaten(run, mixed):
+    script = [setting(value) for value in (11, 13, 12, 14)]
+    one = run(*script, good={11: mixed, 12: 5}, budget=120)
+    eleven, _, twelve, _ = one.evolution.verdicts[:4]
+    assert one.stages[:2] == ["chance", "minibatch"]
+    assert [context.parent.settings["top_k"] for context in one.contexts[:4]] == [10, 10, 11, 11]
+    assert (twelve.accepted, twelve.incumbent) == (True, SEED.id)
+    assert one.accepted[:2] == [10, 12]
+    assert one.evolution.archive.versions[1].policy.lineage.parents == (eleven.candidate,)
+
+
+def test_what_is_no_better_than_its_draft_is_turned_down(run, mixed):
+    script = [setting(value) for value in (11, 13, 12, 14, 15)]
+    one = run(*script, good={11: mixed, 12: mixed}, budget=60)
+    twelve = one.evolution.verdicts[2]
+    assert twelve.stage == "minibatch"
+    assert twelve.minibatch_difference > 0
+    assert "+0.0000 to the draft" in twelve.reason
+
+
+def test_a_generation_that_comes_to_nothing_gives_the_next_minibatch_its_turn(run):
+    one = run(*(setting(value) for value in range(11, 21)), budget=60)
+    field = one.evolution._setup.field
+    seen = [name.partition(":")[2] for name in one.workers.ran if name.startswith(SEED.id)]
+    assert seen[:16] == [user.id for block in field.minibatches[:2] for user in block]
 
 
 def test_a_hopeless_candidate_is_stopped_half_way_and_the_rest_is_not_spent(run):

@@ -1,5 +1,7 @@
 """What a run remembers of its candidates: of train users, and of nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from evolve.evaluate import Job
@@ -48,6 +50,14 @@ def test_what_was_never_scored_is_not_kept(lived, stage):
     history, block = lived
     history.add(CANDIDATE, verdict(stage), (PARENT, FEEDBACK), PARENT, block)
     assert history.tried == ()
+
+
+def test_what_was_heard_is_kept_without_what_it_did_worse(lived):
+    history, block = lived
+    heard = replace(verdict("screen"), heard_difference=0.25)
+    history.add(CANDIDATE, heard, (PARENT, FEEDBACK), PARENT, block)
+    (tried,) = history.tried
+    assert (tried.verdict.heard_difference, tried.changes) == (0.25, {})
 
 
 def test_strengths_are_of_train_users_alone(lived):

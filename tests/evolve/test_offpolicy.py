@@ -10,8 +10,9 @@ from evolve.gym.rollout import Span, live, recorded_of, share
 from evolve.gym.sample import make_users
 from evolve.gym.users import users_of
 from evolve.lm.models import ModelSpec
-from evolve.offpolicy import Replayed, ReplayTask, heard_share, right_of
+from evolve.offpolicy import Replayed, ReplayTask, heard_share, heard_tokens, right_of
 from evolve.workers import WorldSpec
+from feedback.scores import tokens_per_answer
 from policies.policy import seed_policy
 
 SPEC = WorldSpec(ModelSpec("offline"), ModelSpec("offline"), 1, 1, 2)
@@ -42,6 +43,15 @@ def test_the_parent_itself_answers_as_it_did(parent, sample_users):
         assert kept.accuracy == kept.right / (periods * len(user.questions))
         assert from_data(Replayed, to_data(kept)) == kept
         assert task.cost == heard_share(user, SPEC.build(), periods) < 1
+
+
+def test_tokens_are_estimated_exactly_for_the_parent_itself(parent, sample_users):
+    user = sample_users[0]
+    task = ReplayTask(
+        SPEC, seed_policy("awe"), user, recorded_of(parent, len(user.periods)), parent.policy
+    )
+    kept = Replayed.of(task())
+    assert heard_tokens(kept, parent) == pytest.approx(tokens_per_answer([parent]))
 
 
 def test_it_costs_the_share_of_its_answers(sample_users):

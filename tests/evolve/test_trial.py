@@ -75,6 +75,29 @@ def test_one_that_is_no_better_on_the_minibatch_never_reaches_the_gate(trial):
     assert trial.trials.over is None
 
 
+def test_what_gains_too_little_for_the_gate_is_not_brought_there(trial):
+    block = [user.id for user in trial.field.minibatch(0)]
+
+    def mixed(user, period, question):
+        """One question more for half of the minibatch, nearly one less for the others."""
+        if user in block[::2]:
+            return question in {0, 1, 2}
+        return question == 0 or (question == 2 and period == 0)
+
+    trial.workers.right[CANDIDATE.id], trial.candidates = mixed, 20
+    judged = trial.judge()
+    assert (judged.verdict.stage, judged.verdict.accepted) == ("chance", False)
+    assert judged.verdict.reason.endswith("too little to have a chance at the gate")
+    assert judged.expected == pytest.approx(judged.verdict.minibatch_difference / 2)
+    assert trial.trials.left == RUN_LEVEL
+
+
+def test_of_what_was_accepted_or_gained_nothing_nothing_is_expected(trial):
+    assert trial.judge().expected is None
+    trial.workers.right[OTHER.id] = half
+    assert trial.again(OTHER).expected is None
+
+
 def test_one_over_the_limit_of_tokens_is_rejected_before_the_gate(trial):
     trial.constraints = Constraints(answer_tokens=1)
     trial.workers.tokens[CANDIDATE.id] = 31

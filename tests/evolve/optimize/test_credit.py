@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evolve.optimize.credit import (
@@ -79,6 +81,14 @@ def test_what_was_never_scored_earns_and_costs_nothing(stage, verdict_on) -> Non
     credit.observe(verdict_on(AWE, AWE, "rewrite:memory_types", None, stage=stage))
     assert credit.part("memory_types").worth == 0.5
     assert credit.part("memory_types").proposed == 1
+
+
+@pytest.mark.parametrize(("heard", "scored"), [(-0.1, 1), (0.0, 1), (0.1, 0), (None, 0)])
+def test_what_promised_nothing_off_policy_counts_as_scored(heard, scored, verdict_on) -> None:
+    credit = Credit()
+    verdict = verdict_on(AWE, AWE, "rewrite:memory_types", None, stage="screen")
+    credit.observe(replace(verdict, heard_difference=heard))
+    assert credit.part("memory_types").scored == scored
 
 
 def test_mass_is_of_the_parts_that_a_policy_has(context_for) -> None:

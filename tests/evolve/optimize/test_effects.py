@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evolve.optimize.effects import known_settings, tokens_of, told_of
@@ -34,6 +36,14 @@ def test_only_scored_candidates_with_other_settings_say_something(context_for, t
         tried_on(with_top_k(AWE, 30), AWE, "search", -0.02),
     )
     assert gains(context_for(AWE, tried=tried)) == [(10, 0.0), (30, -0.02)]
+
+
+def test_what_was_only_heard_says_what_it_did_off_policy(context_for, tried_on) -> None:
+    one = tried_on(with_top_k(AWE, 20), AWE, "search", None, stage="screen")
+    heard = replace(one.verdict, heard_difference=-0.06, tokens_per_answer=700.0)
+    context = context_for(AWE, tried=(replace(one, verdict=heard),))
+    assert gains(context) == [(10, 0.0), (20, -0.06)]
+    assert known_settings(context)[-1]["top_k"] == 20
 
 
 def test_differences_add_up_over_versions(context_for, tried_on) -> None:
