@@ -4,9 +4,9 @@ A few rollouts of the seed, of candidates that the run's own proposer makes of i
 baselines are lived with ``TypicalLM``, whose replies are as long as those of models, behind a cache
 like that of a run: a request that was made before costs nothing.
 
-Where a run may ask for a period's states in one call, both ways are rehearsed and the dearer one
-counts: a rollout is charged less then, so the budget buys more of them, with all that is written in
-them. So the estimate stays an upper bound, whichever way the run decides for.
+Where a run may ask for a period's states in one call, both ways are rehearsed and the estimate lies
+half-way: a rollout is charged less in one call, so the budget buys more of them, with all that is
+written in them, and which way a run decides for is not known before it.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def rehearse(prepared: Prepared) -> Units:
     if saving and prepared.options.scope == "global":
         joint = _Lives(prepared, field, joint=True)
         ways.append((_of([(prepared.seed, user) for user in users], joint), _of(tries, joint)))
-    seed, candidate = max(ways, key=lambda way: _tokens(scaled((one, 1.0) for one in way)))
+    seed, candidate = (_mean([way[part] for way in ways]) for part in (0, 1))
     tested = [
         _test_user(prepared.seed, candidates[-1 - n % len(candidates)], user, lives)
         for n, user in enumerate(field.test[:_TEST_USERS])
@@ -268,10 +268,6 @@ def scaled(parts: Iterable[tuple[Amounts, float]]) -> Amounts:
 
 def _of(tries: Sequence[tuple[Policy, User]], lives: _Lives) -> Amounts:
     return _mean([lives.charged(policy, user)[1] for policy, user in tries])
-
-
-def _tokens(amounts: Amounts) -> float:
-    return sum(one.prompt_tokens + one.completion_tokens for one in amounts.values())
 
 
 def _mean(parts: Sequence[Amounts]) -> Amounts:

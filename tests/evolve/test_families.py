@@ -35,7 +35,7 @@ def test_a_mean_of_equal_or_too_few_values() -> None:
 
 def test_looks_spend_the_level_and_most_of_it_last() -> None:
     assert sum(LOOKS.levels) == pytest.approx(0.05)
-    assert LOOKS.levels[0] == pytest.approx(0.05 / 81)
+    assert LOOKS.levels[0] == pytest.approx(0.05 / 9)
     for draws in ((), (1, 2), (4, 4), (8, 4)):
         with pytest.raises(ValueError, match="rise from at least 2"):
             Looks(draws)
@@ -74,7 +74,7 @@ def test_draws_after_the_end_change_nothing() -> None:
 
 
 def test_one_that_is_above_makes_it_easier_for_the_rest_and_one_given_up_does_not() -> None:
-    p = 0.03  # of the comparison in question, above the last look's level for two
+    p = 0.02  # of the comparison in question, above the last look's level for two
     values = np.array(spread(0.0, 12))
     values += values.std(ddof=1) / np.sqrt(12) * scipy_stats.t.isf(p, 11)
     weak = values.tolist()

@@ -122,7 +122,7 @@ def test_evolution_ends_with_its_dollars_and_the_end_is_scored(env, tmp_path, ge
     outcome = run(options, folder, generous)
     out = capsys.readouterr().out
     assert 0 < spent(folder) <= 0.8
-    assert "\nno candidate was judged: the budget is spent: a call of at most $" in out
+    assert "the budget is spent: a call of at most $" in out
     assert not outcome.cut
     assert {len({d.user for d in t.diagnoses}) for t in outcome.tested.values()} == {4}
     assert out.count("50% of the budget of $0.80 is spent") == 1
