@@ -272,8 +272,8 @@ def test_runs_mirror_their_search_to_postgresql(postgres, start, in_threads):
     for line in (folder / FILE).read_text().splitlines():
         event = json.loads(line)
         data = event["data"]
-        searched = event["kind"] == "verdict" and data["operator"].endswith("search")
-        if searched and data["tokens_per_answer"] is not None:
+        searched = event["kind"] == "verdict" and "search" in data["operator"].split("+")[-1]
+        if searched and None not in (data["minibatch_difference"], data["tokens_per_answer"]):
             told.add(data["candidate"])
     storage = optuna.storages.RDBStorage(postgres)
     names = {study.study_name for study in optuna.get_all_study_summaries(storage)}
