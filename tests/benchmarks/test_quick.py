@@ -65,7 +65,8 @@ def test_configurations_are_ranked_both_ways(tmp_path: Path) -> None:
 
 def test_strategies_are_compared(tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
-    page = quick("compare", tmp_path / "page.md", "--cache", cache, "--worlds", "a")
+    few = "--worlds", "a", "--strategies", "joint", "random", "gepa", "self-evolution"  # engines
+    page = quick("compare", tmp_path / "page.md", "--cache", cache, *few)
     assert "| joint | 1 |" in page
     assert "- holds: no run spends more than its budget" in page
 
