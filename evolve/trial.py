@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import MINIBATCH, Field, Part
 from evolve.gym.users import User
-from evolve.optimize.base import Verdict
+from evolve.optimize.base import Verdict, unscored
 from evolve.optimize.constraints import NO_LIMITS, Constraints
 from evolve.optimize.gate import (
     FEWEST_CLUSTERS,
@@ -138,30 +138,10 @@ class Trials:
             draft: What it was made from, if that is no version: on the minibatch it must be better
                 than this, too.
         """
-        scored = self.known(policy, block)
-        verdict = Verdict(
-            candidate=policy.id,
-            incumbent=incumbent.id,
-            settings=policy.settings,
-            operator=policy.lineage.operator,
-            accepted=False,
-            stage="failed",
-            reason="",
-        )
-        failure = self._own_failure(policy, block)
-        if failure is not None:
-            return Judged(replace(verdict, reason=failure), {}, {})
         differences = self._differences(policy, incumbent, block, "train")
-        lived = [s.rollout for s in scored if s.rollout.failure is None]
-        mean = sum(differences) / len(differences) if differences else 0.0
-        units = f"{len(differences)} minibatch cluster{'s' * (len(differences) != 1)}"
-        verdict = replace(
-            verdict,
-            stage="minibatch",
-            minibatch_difference=mean if differences else None,
-            tokens_per_answer=tokens_per_answer(lived) if lived else None,
-            reason=f"mean paired difference {mean:+.4f} on {units}",
-        )
+        verdict = self._on_minibatch(policy, incumbent, block, differences)
+        if verdict.stage == "failed":
+            return Judged(verdict, {}, {})
         limited = self._limited(verdict, over, gains=minibatch_passes(differences))
         if limited is not None:
             return Judged(limited, {}, {})
@@ -171,6 +151,27 @@ class Trials:
         if short is not None:
             return Judged(short, {}, {})
         return self._gate(policy, incumbent, verdict)
+
+    def _on_minibatch(
+        self,
+        policy: Policy,
+        incumbent: Policy,
+        block: Sequence[User],
+        differences: Sequence[float],
+    ) -> Verdict:
+        """What the minibatch says, before anything is decided by it."""
+        failure = self._own_failure(policy, block)
+        if failure is not None:
+            return unscored(policy, incumbent, "failed", failure)
+        lived = [s.rollout for s in self.known(policy, block) if s.rollout.failure is None]
+        mean = sum(differences) / len(differences) if differences else 0.0
+        units = f"{len(differences)} minibatch cluster{'s' * (len(differences) != 1)}"
+        seen = f"mean paired difference {mean:+.4f} on {units}"
+        return replace(
+            unscored(policy, incumbent, "minibatch", seen),
+            minibatch_difference=mean if differences else None,
+            tokens_per_answer=tokens_per_answer(lived) if lived else None,
+        )
 
     def _falls_short(
         self, verdict: Verdict, differences: Sequence[float], *, stopped: bool
