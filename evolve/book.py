@@ -13,6 +13,7 @@ from evolve.optimize.architecture import start_of
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import Proposal, Verdict, unscored
 from evolve.optimize.credit import UNSCORED
+from evolve.optimize.rewrite_check import with_ends_of
 from evolve.setup import Setup
 from evolve.trial import diagnoses_of
 from feedback.digest import Case, Feedback, build_feedback
@@ -192,17 +193,11 @@ def feedback_on(
     return build_feedback(policy, cases)
 
 
-def with_ends_of(old: str, new: str) -> str:
-    """A text with the white space at the ends of another: a model's reply does not carry it."""
-    start, end = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
-    return f"{start}{new.strip()}{end}"
-
-
 def changed(policy: Policy, texts: Mapping[str, str], name: str, lineage: Lineage) -> Policy:
     """A policy with new texts, the white space at their ends kept.
 
     Raises:
         PolicyFileError: A text is empty, or lacks a placeholder or invents one.
     """
-    framed = {key: with_ends_of(policy.texts[key], text) for key, text in texts.items()}
+    framed = {key: with_ends_of(policy.texts[key], text) or "" for key, text in texts.items()}
     return replace(policy, scores={}).derive(framed, {}, name, lineage)
