@@ -6,7 +6,7 @@ VENV ?= .venv
 LLM_VENV ?= .venv-llm
 PYTHON = $(VENV)/bin/python
 UV = $(or $(shell command -v uv),$(VENV)/bin/uv)
-EXTRAS = --extra dask --extra postgres --extra ray
+EXTRAS = --extra dask --extra langmem --extra mem0 --extra mlflow --extra postgres --extra ray
 CACHES = .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
 
 help: ## list the targets
