@@ -1,13 +1,13 @@
 # What developers run; .ci/run calls the same targets.
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-extras test-llm benchmarks check lock clean
+.PHONY: help venv run test test-extras test-llm benchmarks docs check lock clean
 
 VENV ?= .venv
 LLM_VENV ?= .venv-llm
 PYTHON = $(VENV)/bin/python
 UV = $(or $(shell command -v uv),$(VENV)/bin/uv)
-EXTRAS = --extra dask --extra langmem --extra mem0 --extra mlflow --extra postgres --extra ray
-CACHES = .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+EXTRAS = --all-extras
+CACHES = .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -63,6 +63,10 @@ $(LLM_VENV)/.llm-complete: uv.lock requirements-dev.txt requirements-llm.txt
 
 benchmarks: venv ## measure everything again and write benchmarks/results.md
 	$(PYTHON) -m benchmarks.all
+
+# The pages' tool warns of its own next version, which is not used here.
+docs: venv ## build the pages of docs/ into site/; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 
 check: venv ## lint, format, types, direction of imports
 	$(PYTHON) -m ruff check .

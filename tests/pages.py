@@ -18,6 +18,8 @@ DOCS = (
 )
 README, DESIGN = ROOT / "README.md", ROOT / "docs" / "design.md"
 CLUSTER = ROOT / "docs" / "cluster.md"
+EVOLVE = ROOT / "docs" / "guide" / "evolve.md"
+REAL_MODELS = ROOT / "docs" / "guide" / "real-models.md"
 
 
 @dataclass(frozen=True)

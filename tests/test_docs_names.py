@@ -16,7 +16,8 @@ from policies.settings import SETTINGS, as_text
 from tests.pages import (
     DESIGN,
     DOCS,
-    README,
+    EVOLVE,
+    REAL_MODELS,
     RESULTS,
     ROOT,
     code,
@@ -121,21 +122,21 @@ def test_the_table_of_capacities_is_that_of_the_code() -> None:
     assert rows == {f.name: float(getattr(Capacity(), f.name)) for f in fields(Capacity)}
 
 
-def test_the_readme_names_the_caps_of_replies() -> None:
-    (said,) = re.findall(r"^- \*\*Replies are capped\*\*: [^.]*\.", prose_of(README), re.M)
+def test_the_guide_names_the_caps_of_replies() -> None:
+    (said,) = re.findall(r"^- \*\*Replies are capped\*\*: [^.]*\.", prose_of(REAL_MODELS), re.M)
     told = [
         int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?=(?: tokens)? for)", said)
     ]
     assert told == list(dict.fromkeys(CAPS.values())), said
 
 
-def test_the_readme_names_every_choice_of_an_option() -> None:
-    rows = {code(row[0]).split()[0]: row[1] for row in table_after(README, "| option")}
+def test_the_guide_names_every_choice_of_an_option() -> None:
+    rows = {code(row[0]).split()[0]: row[1] for row in table_after(EVOLVE, "| option")}
     choices = {"--strategy": STRATEGIES, "--holdout": HOLDOUTS, "--model": (OFFLINE,)}
     for option, values in {**choices, "--policy": ARCHITECTURES}.items():
         assert [value for value in values if f"`{value}`" not in rows[option]] == []
 
 
 def test_the_table_of_strategies_is_that_of_the_code() -> None:
-    rows = {code(row[0]): row[1] for row in table_after(README, "| strategy ")}
+    rows = {code(row[0]): row[1] for row in table_after(EVOLVE, "| strategy ")}
     assert rows == {name: strategy.meaning for name, strategy in STRATEGIES.items()}

@@ -21,7 +21,7 @@ EXPORTS = {
     "requirements.txt": ["--no-dev"],
     "requirements-dev.txt": [],
     "requirements-llm.txt": ["--only-group", "llm"],
-    "requirements-extras.txt": ["--extra=dask", "--extra=postgres", "--extra=ray"],
+    "requirements-extras.txt": ["--all-extras"],
 }
 
 

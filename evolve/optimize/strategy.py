@@ -32,7 +32,7 @@ class Strategy:
         make: Makes its proposer from the rewriter, what rewrites must obey, and a seed; None where
             the engine proposes by itself.
         engine: What judges what it proposes.
-        meaning: One line, as README.md has it.
+        meaning: One line, as docs/guide/evolve.md has it.
         needs: What a seed policy must have: ``memory_types``, ``settings`` or nothing (empty).
         screened: Whether candidates are heard off-policy before the best go on-policy.
     """
