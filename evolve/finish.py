@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any
 
 from evolve.evaluate import Evaluator, Job, Scored
 from evolve.field import Field
-from evolve.gains import Bounds, memory_gain, shown_gain
+from evolve.gains import Bounds, Lead, leads, memory_gain, shown_gain
 from evolve.gym.rollout import Span
 from evolve.gym.users import User
 from evolve.optimize.archive import Archive, shrinkage
@@ -50,6 +50,8 @@ class Outcome:
         shrinkage: Share of the gain at the gate that is missing on test users, in accuracy.
         failure: Why seed or best could not be compared, where all rollouts of one failed.
         cut: Whether the budget ended before all was scored.
+        leads: ``none`` and ``native`` to how far best is ahead of them; a native seed stands for
+            ``native``, and what is the best itself is left out.
     """
 
     tested: Mapping[str, Tested]
@@ -57,6 +59,7 @@ class Outcome:
     shrinkage: float | None
     failure: str | None = None
     cut: bool = False
+    leads: Mapping[str, Lead] = field(default_factory=dict)
 
     @property
     def line(self) -> str:
@@ -135,7 +138,17 @@ def finish(evaluator: Evaluator, field: Field, plan: Plan, archive: Archive, see
     gain = None
     if policies["seed"].id != policies["best"].id:
         gain = memory_gain(seeds, bests, bounds, field.cluster_of, seed)
-    return Outcome(tested, gain, _shrinkage(archive, tested), cut=cut)
+    ahead = leads(bests, _baselines(tested), bounds, field.cluster_of, seed)
+    return Outcome(tested, gain, _shrinkage(archive, tested), cut=cut, leads=ahead)
+
+
+def _baselines(tested: Mapping[str, Tested]) -> dict[str, tuple[Diagnosis, ...]]:
+    """Answers of ``none`` and ``native``, without what is the best policy itself."""
+    best, seed = tested["best"].policy, tested["seed"]
+    known = {name: tested[name] for name in ("none", "native") if name in tested}
+    if seed.policy.architecture == "native":
+        known["native"] = seed
+    return {name: one.diagnoses for name, one in known.items() if one.policy.id != best.id}
 
 
 def _score_all(
@@ -171,14 +184,8 @@ def summarize(
         "best_policy": archive.best().policy.id,
         "versions": [version.policy.id for version in archive.versions],
         "test": {name: _scores_data(tested) for name, tested in outcome.tested.items()},
-        "gain": None
-        if gain is None
-        else {
-            "memory": gain.mean,
-            "low": gain.low if isfinite(gain.low) else None,
-            "high": gain.high if isfinite(gain.high) else None,
-            "clusters": gain.n,
-        },
+        "gain": None if gain is None else {"memory": gain.mean, **_ends(gain)},
+        "over_baselines": {name: _lead_data(lead) for name, lead in outcome.leads.items()},
         "gate_gain": archive.gate_gain(),
         "shrinkage": outcome.shrinkage,
         "budget": plan.budget,
@@ -186,6 +193,22 @@ def summarize(
         "rollouts": evaluator.rollouts,
         "usage": {role: asdict(usage) for role, usage in evaluator.usage},
         "bound_usage": {role: asdict(usage) for role, usage in evaluator.bound_usage},
+    }
+
+
+def _ends(interval: Interval) -> dict[str, Any]:
+    """The ends of an interval, None where they are infinite, and how much it rests on."""
+    return {
+        "low": interval.low if isfinite(interval.low) else None,
+        "high": interval.high if isfinite(interval.high) else None,
+        "clusters": interval.n,
+    }
+
+
+def _lead_data(lead: Lead) -> dict[str, Any]:
+    return {
+        measure: None if found is None else {"mean": found.mean, **_ends(found)}
+        for measure, found in (("memory", lead.memory), ("accuracy", lead.accuracy))
     }
 
 

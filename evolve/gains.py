@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,47 @@ if TYPE_CHECKING:
 
 Bounds = Mapping[tuple[str, int, int], float]
 ClusterOf = Callable[[Diagnosis], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """How far one policy is ahead of another on the same answers.
+
+    Attributes:
+        memory: Difference of their memory scores; None where it is undefined.
+        accuracy: Difference in accuracy, in -1..1.
+    """
+
+    memory: Interval | None
+    accuracy: Interval
+
+
+def leads(
+    best: Sequence[Diagnosis],
+    baselines: Mapping[str, Sequence[Diagnosis]],
+    bounds: Bounds,
+    cluster_of: ClusterOf,
+    seed: int,
+) -> dict[str, Lead]:
+    """How far the best policy is ahead of each baseline; without those it shares no cluster with.
+
+    All were asked the same questions by the same model, so the difference to ``none`` is what
+    memory brings beyond the model's skill, and that to ``native`` what it brings beyond the
+    conversation itself.
+
+    Args:
+        best: Answers of the best policy.
+        baselines: Name to the same answers of that policy.
+        bounds: Upper bound of each of them.
+        cluster_of: What was drawn independently with an answer, such as its user.
+        seed: Of the run.
+    """
+    found = {}
+    for name, diagnoses in baselines.items():
+        accuracy = accuracy_gain(diagnoses, best, cluster_of, seed)
+        if accuracy is not None:
+            found[name] = Lead(memory_gain(diagnoses, best, bounds, cluster_of, seed), accuracy)
+    return found
 
 
 def memory_gain(

@@ -1,10 +1,13 @@
-"""The tables that close a run: generations, test users, and what was spent by role."""
+"""The tables that close a run: candidates, front, test users, memory gain, what was spent."""
 
 from __future__ import annotations
 
 from evolve.engine import Engine
 from evolve.finish import Outcome, Tested
+from evolve.gains import shown_gain
 from evolve.money import Paid, money
+from evolve.optimize.archive import Archive
+from evolve.optimize.pareto import front, points
 from evolve.screening import ScreenSummary
 from evolve.setup import Setup
 from evolve.spent_table import OUTSIDE, paid_table, usage_table
@@ -34,7 +37,14 @@ def closing_tables(
         told.append("unpriced" if paid.dollars is None else money(paid.dollars))
     title, usage = f"Spent: {', '.join(told)}", _usage(setup)
     spent = usage_table(title, usage) if paid is None else paid_table(title, usage, paid)
-    return [table for table in (_candidates(evolution), _test(outcome), spent) if table.rows]
+    tables = (
+        _candidates(evolution),
+        _front(evolution.archive),
+        _test(outcome),
+        _memory_gain(outcome),
+        spent,
+    )
+    return [table for table in tables if table.rows]
 
 
 def _candidates(evolution: Engine) -> Table:
@@ -62,6 +72,37 @@ def _screened(screen: ScreenSummary | None) -> str:
         told = f"of those seen both ways it told the order of {screen.concordance:.0%} of pairs"
     state = "" if screen.on else ", so it was turned off"
     return f"; {screen.heard} heard off-policy for {screen.rollouts:.1f} rollouts, {told}{state}"
+
+
+def _front(archive: Archive) -> Table:
+    best = archive.best().policy.id
+    rows = tuple(
+        (
+            f"{point.policy.name or point.policy.architecture} {point.policy.short_id}",
+            number(point.accuracy, 3),
+            str(point.clusters),
+            number(point.tokens, 0),
+            "best" if point.policy.id == best else "accepted" if point.accepted else "not accepted",
+        )
+        for point in front(points(archive))
+    )
+    title = "Pareto front (no other policy is as accurate on gate users and as cheap)"
+    return Table(title, ("policy", "accuracy", "clusters", "tokens/answer", "verdict"), rows)
+
+
+def _memory_gain(outcome: Outcome) -> Table:
+    """Best less the baselines: what memory brings, as the model and the questions are the same."""
+    rows = tuple(
+        (
+            f"best less {name}",
+            str(lead.accuracy.n),
+            shown_gain(lead.memory),
+            shown_gain(lead.accuracy),
+        )
+        for name, lead in outcome.leads.items()
+    )
+    title = "Memory gain on test users: same model, same questions, paired, with 95 % intervals"
+    return Table(title, ("memory gain", "clusters", "memory score", "accuracy"), rows)
 
 
 def _test(outcome: Outcome) -> Table:

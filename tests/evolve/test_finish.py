@@ -7,8 +7,8 @@ import pytest
 
 from evolve.field import split_by_periods, split_by_users
 from evolve.finish import Outcome, finish, summarize
-from evolve.gains import memory_gain
-from evolve.optimize.archive import Archive, Version
+from evolve.gains import memory_gain, shown_gain
+from evolve.optimize.archive import Archive, PassedOver, Version
 from evolve.optimize.base import Verdict
 from evolve.plan import Plan
 from evolve.report_tables import closing_tables
@@ -103,7 +103,7 @@ def test_one_policy_in_two_roles_has_one_row(ended):
     ended.archive = Archive((Version(none, {}),))
     outcome = ended()
     setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
-    test, _ = closing_tables(setup, engine_of(ended.archive), outcome)  # no candidates
+    test, *_ = closing_tables(setup, engine_of(ended.archive), outcome)  # no candidates
     assert [row[0].split(f" {none.short_id}")[0] for row in test.rows[::2]] == [
         "seed = best = none"
     ]
@@ -132,6 +132,39 @@ def test_a_user_that_failed_for_one_is_left_out_of_the_difference(ended):
     assert outcome.tested["seed"].scores.n == 64
     assert outcome.tested["best"].scores.n == 48
     assert outcome.gain.n == 3
+
+
+def test_how_far_the_best_is_ahead_of_what_remembers_nothing_and_of_the_whole_history(ended):
+    ended.workers.right[seed_policy("none").id] = lambda u, p, q: False
+    ended.workers.right[seed_policy("native").id] = lambda u, p, q: q == 3
+    outcome = ended()
+    best = outcome.tested["best"].scores.accuracy
+    assert list(outcome.leads) == ["none", "native"]
+    for name, theirs in (("none", 0.0), ("native", 0.25)):
+        lead = outcome.leads[name]
+        assert lead.accuracy.mean == pytest.approx(best - theirs)
+        assert lead.memory.mean == pytest.approx((best - theirs) / 0.5)
+        assert lead.memory.low < lead.memory.mean < lead.memory.high
+    summary = summarize(outcome, ARCHIVE, ended.evaluator, ended.plan, "why")["over_baselines"]
+    assert summary["native"]["memory"] == {
+        "mean": outcome.leads["native"].memory.mean,
+        "low": outcome.leads["native"].memory.low,
+        "high": outcome.leads["native"].memory.high,
+        "clusters": 4,
+    }
+
+
+def test_a_native_seed_is_what_the_best_is_compared_with(ended):
+    native = seed_policy("native")
+    ended.workers.right[native.id] = lambda u, p, q: q == 0
+    ended.archive = Archive((Version(native, dict.fromkeys(GATE, 0.25)), ARCHIVE.versions[1]))
+    outcome = ended()
+    assert outcome.leads["native"].memory == outcome.gain
+
+
+def test_a_baseline_is_not_ahead_of_itself(ended):
+    ended.archive = Archive((Version(seed_policy("native"), {}),))
+    assert list(ended().leads) == ["none"]
 
 
 def test_what_always_failed_is_said(ended):
@@ -196,6 +229,24 @@ def test_the_summary_in_numbers(ended):
     assert test["policy"] == SEED.id
 
 
+def test_the_front_is_among_the_tables(ended):
+    outcome = ended()
+    versions = (
+        Version(SEED, dict.fromkeys(GATE, 0.25), 900.0),
+        Version(BEST, dict.fromkeys(GATE, 1.0), 1200.4),
+    )
+    tried = SEED.derive(settings={"top_k": 9})
+    archive = Archive(versions, passed_over=(PassedOver(tried, SEED.id, -0.1, 4, 800.0),))
+    setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
+    front, *_ = closing_tables(setup, engine_of(archive), outcome)
+    assert front.title.startswith("Pareto front")
+    assert [(row[0].split()[-1], *row[2:]) for row in front.rows] == [
+        (tried.short_id, "4", "800", "not accepted"),
+        (SEED.short_id, "4", "900", "accepted"),
+        (BEST.short_id, "4", "1200", "best"),
+    ]
+
+
 def test_the_tables_that_close_a_run(ended):
     outcome = ended()
     setup = Setup(ended.evaluator, None, ended.field, ended.plan, None, None, 0, "")
@@ -204,7 +255,7 @@ def test_the_tables_that_close_a_run(ended):
         "gen-001.1": Verdict(BEST.id, SEED.id, {}, "search", False, "duplicate", "equal"),
     }
     engine = engine_of(ARCHIVE, judged, "the level is spent")
-    candidates, test, spent = map(plain, closing_tables(setup, engine, outcome))
+    candidates, test, gain, spent = map(plain, closing_tables(setup, engine, outcome))
     assert candidates.splitlines() == [
         "Candidates (the level is spent)",
         "candidate           operator  minibatch  tokens/answer              verdict",
@@ -214,6 +265,11 @@ def test_the_tables_that_close_a_run(ended):
     assert test.startswith("Test users (random 0.500, upper bound 1.000, shrinkage from gate to ")
     assert [line.split()[0] for line in test.splitlines()[2:]] == ["seed", "best", "native", "none"]
     assert test.splitlines()[-1].endswith("  -")
+    assert [line.split()[:4] for line in gain.splitlines()[2:]] == [
+        ["best", "less", "none", "4"],
+        ["best", "less", "native", "4"],
+    ]
+    assert shown_gain(outcome.leads["none"].memory) in gain
     assert spent.splitlines()[0] == "Spent: 13.5 of 60 rollouts"
     assert spent.splitlines()[2].split() == ["answer", "256", "160", "16"]
     assert spent.splitlines()[3].startswith("bound (outside the budget)")

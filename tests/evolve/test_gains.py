@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from evolve.gains import accuracy_gain, memory_gain, shown_gain
+from evolve.gains import Lead, accuracy_gain, leads, memory_gain, shown_gain
 from evolve.stats import Interval, mean_interval
 from feedback.records import Diagnosis, Stage
 from feedback.scores import score
@@ -77,6 +77,22 @@ def test_one_cluster_gives_no_interval_and_none_no_gain():
 
 def test_a_bound_that_does_not_exceed_guessing_gives_no_memory_gain():
     assert memory_gain(BEFORE, AFTER, dict.fromkeys(BOUNDS, 0.0), user_of, 0) is None
+
+
+def test_leads_are_paired_differences_to_each_baseline_that_shares_a_cluster():
+    found = leads(AFTER, {"none": BEFORE, "other": answers({"z": 1})}, BOUNDS, user_of, 0)
+    assert found == {
+        "none": Lead(
+            memory_gain(BEFORE, AFTER, BOUNDS, user_of, 0),
+            accuracy_gain(BEFORE, AFTER, user_of, 0),
+        )
+    }
+
+
+def test_a_lead_in_accuracy_is_known_where_that_in_memory_is_undefined():
+    lead = leads(AFTER, {"none": BEFORE}, dict.fromkeys(BOUNDS, 0.0), user_of, 0)["none"]
+    assert lead.memory is None
+    assert lead.accuracy.mean == pytest.approx(0.15)
 
 
 @pytest.mark.parametrize(
