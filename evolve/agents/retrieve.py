@@ -47,21 +47,16 @@ class Retriever:
         """
         if not entries:
             return ()
-        scores = np.round(self._scores(query, entries), _DIGITS)
-        if self._half_life is not None:
-            ages = np.array([session - entry.session for entry in entries], dtype=float)
-            scores = scores * 0.5 ** (ages / self._half_life)
-        ids = np.array([entry.id for entry in entries])
-        order = np.lexsort((-ids, -scores))
-        return tuple(entries[i] for i in order[:top_k])
+        best = order(self.scores(query, entries), entries, session, self._half_life)
+        return tuple(entries[i] for i in best[:top_k])
 
-    def _scores(self, query: str, entries: tuple[Entry, ...]) -> NDArray[np.float64]:
+    def scores(self, query: str, entries: tuple[Entry, ...]) -> NDArray[np.float64]:
+        """How well each entry fits a query, whatever its age; more is better."""
         if self._kind == "bm25":
             return self._bm25_scores(query, entries)
         if self._kind == "ngram":
             return _ngram_scores(query, entries)
-        both = (self._bm25_scores(query, entries), _ngram_scores(query, entries))
-        return sum((1.0 / (_FUSION + _ranks(scores)) for scores in both), np.zeros(len(entries)))
+        return fused((self._bm25_scores(query, entries), _ngram_scores(query, entries)))
 
     def _bm25_scores(self, query: str, entries: tuple[Entry, ...]) -> NDArray[np.float64]:
         import bm25s
@@ -75,6 +70,30 @@ class Retriever:
         if not words:
             return np.zeros(len(entries))
         return np.asarray(self._bm25.get_scores(words), dtype=float)
+
+
+def order(
+    scores: NDArray[np.float64], entries: Sequence[Entry], session: int, half_life: int | None
+) -> NDArray[np.intp]:
+    """Places of entries, best first; equal scores keep the newer first.
+
+    Args:
+        scores: Of shape (..., entries); each row is ordered by itself.
+        entries: That were scored.
+        session: Number of the current session.
+        half_life: In sessions, or None where age does not matter.
+    """
+    aged = np.round(scores, _DIGITS)
+    if half_life is not None:
+        ages = np.array([session - entry.session for entry in entries], dtype=float)
+        aged = aged * 0.5 ** (ages / half_life)
+    ids = np.broadcast_to([-entry.id for entry in entries], aged.shape)
+    return np.lexsort((ids, -aged), axis=-1)
+
+
+def fused(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Reciprocal rank fusion of several scores of the same entries."""
+    return np.asarray(sum(1.0 / (_FUSION + _ranks(scores)) for scores in parts))
 
 
 def entry_text(entry: Entry) -> str:
