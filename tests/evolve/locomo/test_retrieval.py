@@ -53,7 +53,7 @@ def test_a_session_shows_all_of_its_turns(one):
 
 def test_recency_prefers_the_last_session(one):
     def first_first(queries, entries):
-        return np.tile(np.arange(9.0, 9.0 - len(entries), -1), (len(queries), 1))
+        return np.tile(9 - np.arange(len(entries)) / 10, (len(queries), 1))
 
     finder = Finder(one, {"bm25": first_first})
     old, new = (
