@@ -21,7 +21,9 @@ from policies.files import write_whole
 from policies.policy import Policy, policy_to_yaml
 
 LOG = "run.log"
-_SUMMARY = "summary.json"
+SEED = "seed.yaml"
+BEST = "best.yaml"
+SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,10 @@ class RunFolder:
         """Remove what a killed process had begun to write."""
         for path in self.path.rglob(".*.tmp"):
             path.unlink(missing_ok=True)
+
+    def write_seed(self, policy: Policy) -> None:
+        """What the run begins with, as its own file may change or go: ``seed.yaml``."""
+        self._write(SEED, policy_to_yaml(policy))
 
     def write_candidate(self, name: str, policy: Policy, verdict: Verdict) -> None:
         """Every candidate that differs from its parent, with its verdict: ``candidates/``."""
@@ -76,7 +82,7 @@ class RunFolder:
 
     def write_best(self, policy: Policy, scores: Mapping[str, object]) -> None:
         """The winner with its scores on test users: ``best.yaml``."""
-        self._write("best.yaml", policy_to_yaml(replace(policy, scores=scores)))
+        self._write(BEST, policy_to_yaml(replace(policy, scores=scores)))
 
     def write_pareto(self, archive: Archive) -> None:
         """What the run offers at which price, the cheapest first: ``pareto.yaml``."""
@@ -99,11 +105,11 @@ class RunFolder:
     @property
     def has_summary(self) -> bool:
         """Whether the run has ended before."""
-        return (self.path / _SUMMARY).is_file()
+        return (self.path / SUMMARY).is_file()
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """The end of the run in numbers: ``summary.json``."""
-        self._write(_SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+        self._write(SUMMARY, json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
     def _write(self, file: str, text: str) -> None:
         path = self.path / file
@@ -126,7 +132,7 @@ def _point(point: Point, seed: Policy) -> dict[str, object]:
     return {
         "policy": policy.id,
         "name": policy.name,
-        "file": None if policy.id == seed.id else file,  # the seed is no file of the run
+        "file": None if policy.id == seed.id else file,  # the seed was not made by the run
         "accepted": point.accepted,
         "accuracy": round(point.accuracy, 6),
         "clusters": point.clusters,

@@ -112,7 +112,7 @@ class Journal:
             RunFolderError: The next journaled event is another one, or the disk refused the line.
         """
         if self.replaying:
-            event = _parse(self._past[self._cursor], self._path, self._cursor + 1)
+            event = parse_event(self._past[self._cursor], self._path, self._cursor + 1)
             if (event.get("kind"), event.get("key")) != (kind, key):
                 raise RunFolderError(
                     f"A resumed run must come to the events of its journal in their order, but "
@@ -124,7 +124,7 @@ class Journal:
             self._cursor += 1
             return event["data"]
         # Read back, so that a resumed run is handed the same: a list where a tuple was made.
-        return self._append(_line(kind, key, make()))["data"]
+        return self._append(event_line(kind, key, make()))["data"]
 
     def next_is(self, kind: str, key: str) -> bool:
         """Whether the next journaled event is this one, without taking it."""
@@ -146,7 +146,7 @@ class Journal:
             ) from error
         self._cursor += 1
         self.grown = True
-        return _parse(line, self._path, self._cursor)
+        return parse_event(line, self._path, self._cursor)
 
 
 def read_header(folder: Path) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def read_header(folder: Path) -> dict[str, Any]:
             f"A run is resumed from its {FILE}, but the one in {folder} ended before its first "
             "line; nothing was spent: begin it again with all of its options."
         )
-    event = _parse(line, path, 1)
+    event = parse_event(line, path, 1)
     header = event.get("data")
     if event.get("kind") != "run" or not isinstance(header, dict):
         raise RunFolderError(
@@ -269,13 +269,23 @@ def _json(data: object) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _line(kind: str, key: str, data: object) -> bytes:
+def event_line(kind: str, key: str, data: object) -> bytes:
+    """An event as the journal writes it, with its checksum and the end of the line."""
     body = _json({"kind": kind, "key": key, "data": data})[:-1]
     return body + _SUM + b"%d}\n" % zlib.crc32(body)
 
 
-def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    """The event of a line, whose checksum must be right."""
+def parse_event(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """The event of a line: ``kind``, ``key`` and ``data``.
+
+    Args:
+        line: With or without its end.
+        path: Of the journal, for the message.
+        number: Of the line, from 1, for the message.
+
+    Raises:
+        RunFolderError: Its checksum is wrong.
+    """
     body, found, checksum = line.rpartition(_SUM)
     if found and checksum.rstrip() == b"%d}" % zlib.crc32(body):
         event: dict[str, Any] = json.loads(body + b"}")

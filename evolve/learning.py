@@ -8,18 +8,19 @@ for it. ``complete``: also the choices, what was chosen, what was right, and wha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evolve.gym.rollout import live_revised
 from evolve.gym.users import User
 from evolve.lm.meter import Meter, add_usage
 from evolve.lm.models import ModelSpec, make_lm
-from evolve.optimize.types_proposer import rewrite_types
+from evolve.optimize.types_proposer import OPERATOR, rewrite_types
 from evolve.seeding import derive
 from evolve.workers import WorldSpec
 from feedback.records import Answer, Rollout
 from policies.errors import PolicyFileError, RejectedTextError
-from policies.policy import Policy
+from policies.policy import Lineage, Policy
 
 _TEXT = "memory_types"
 
@@ -78,6 +79,21 @@ class LearnTask:
         rollout = live_revised(self.policy, self.user, world, revise)
         rollout = replace(rollout, usage=add_usage(rollout.usage, lm.usage))
         return Learned(rollout, tuple(policy.texts[_TEXT] for policy in policies))
+
+
+def ended_with(seed: Policy, lists: Sequence[str], run: str, environment: str) -> Policy:
+    """The policy that a life ended with; the seed where its list is as it was.
+
+    Args:
+        seed: That it began with.
+        lists: That it was lived with, one per period that began.
+        run: Id of the run.
+        environment: Digest of the environment file.
+    """
+    if lists[-1] == seed.texts[_TEXT]:
+        return seed
+    lineage = Lineage((seed.id,), len(lists) - 1, OPERATOR, None, run, environment)
+    return seed.derive({_TEXT: lists[-1]}, {}, f"{seed.architecture}-own", lineage)
 
 
 def told(level: str, user: User, life: Rollout, period: int) -> str:

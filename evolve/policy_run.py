@@ -173,6 +173,7 @@ def _begin(
     field, plan = prepared.plan(terms.rollouts)
     run_folder = RunFolder(journal.folder, journal.header["run"])
     run_folder.sweep()
+    run_folder.write_seed(prepared.seed)
     _introduce(options, field, plan, journal, display)
     settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
     ledger = Ledger(Fraction(plan.budget), plan.set_aside)

@@ -27,10 +27,9 @@ from evolve.gains import Bounds, memory_gain, shown_gain
 from evolve.gym.users import User
 from evolve.inputs import STAND_IN, called
 from evolve.journal import Journal
-from evolve.learning import Learned, LearnTask
+from evolve.learning import Learned, LearnTask, ended_with
 from evolve.money import Paid, Terms
 from evolve.opening import Opening
-from evolve.optimize.types_proposer import OPERATOR
 from evolve.policy_run import Watch, run_header
 from evolve.prepare import Prepared
 from evolve.seeding import derive
@@ -40,7 +39,6 @@ from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis
 from feedback.scores import Scores, score, scores_by_period
 from policies.errors import AllFailedError, BudgetTooSmallError, ConfigError
-from policies.policy import Lineage, Policy
 
 _RATES = ("memory", "accuracy", "write", "read", "utilization", "format")
 
@@ -143,6 +141,7 @@ def user_run(
         stack.enter_context(logging_to(folder))
         run_folder = RunFolder(folder, journal.header["run"])
         run_folder.sweep()
+        run_folder.write_seed(prepared.seed)
         _introduce(prepared, users, journal, watch)
         budget = int(prepared.options.units["rollouts"])
         terms = Terms(prepared.options.units, budget, 0.0, {})
@@ -150,7 +149,8 @@ def user_run(
         opened = opening.open(terms, Ledger(Fraction(budget)))
         told, lists = _live(prepared, users, opened.evaluator)
         for user, texts in lists.items():
-            run_folder.write_own(user, _last(prepared, texts, run_folder.name))
+            own = ended_with(prepared.seed, texts, run_folder.name, prepared.environment)
+            run_folder.write_own(user, own)
         summary = _summary(told, prepared, opened.evaluator)
         if opened.connection is not None:
             paid = Paid.of(opened.connection).summary()
@@ -212,16 +212,6 @@ def _live(
         gain = memory_gain(sides[0], sides[1], bounds, lambda d: d.user, options.seed)
     lists = {life.rollout.user: life.lists for life in learned}
     return Told(sides[0], sides[1], dict(bounds), gain), lists
-
-
-def _last(prepared: Prepared, lists: Sequence[str], run: str) -> Policy:
-    """The policy that a user's life ended with."""
-    seed = prepared.seed
-    if lists[-1] == seed.texts["memory_types"]:
-        return seed
-    changes = len(lists) - 1
-    lineage = Lineage((seed.id,), changes, OPERATOR, None, run, prepared.environment)
-    return seed.derive({"memory_types": lists[-1]}, {}, f"{seed.architecture}-own", lineage)
 
 
 def _summary(told: Told, prepared: Prepared, evaluator: Evaluator) -> dict[str, Any]:

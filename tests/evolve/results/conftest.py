@@ -1,0 +1,47 @@
+"""A small run that accepted versions, in its folder: what all that reads runs is tried on."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evolve.config import Means, Options
+from evolve.display import PlainDisplay
+from evolve.gym.sample import make_users
+from evolve.journal import FILE, event_line
+from evolve.policy_run import Watch, policy_run
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory) -> Path:
+    """The folder ``runs`` with one finished run, ``mine``, and its environment beside it."""
+    place = tmp_path_factory.mktemp("made")
+    users = make_users(5, 12)
+    for user in users:
+        user |= {"periods": user["periods"][:3], "qas": user["qas"][:3]}
+    (place / "env.json").write_text(json.dumps(users))
+    options = Options(
+        39, env=str(place / "env.json"), policy="awi", strategy="self-evolution", holdout="users"
+    )
+    policy_run(options, place / "runs" / "mine", Means(), Watch(PlainDisplay(), lambda: False))
+    return place
+
+
+@pytest.fixture
+def run(made, tmp_path) -> Path:
+    """A copy of that run to change, ``runs/mine``; its environment is the common one."""
+    shutil.copytree(made / "runs", tmp_path / "runs")
+    return tmp_path / "runs" / "mine"
+
+
+@pytest.fixture
+def append() -> Callable[..., None]:
+    """Appends events to a run's journal, each ``(kind, key, data)``."""
+
+    def add(folder: Path, *events: tuple[str, str, object]) -> None:
+        with (folder / FILE).open("ab") as file:
+            file.writelines(event_line(*event) for event in events)
+
+    return add
