@@ -11,9 +11,7 @@ from typing import Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STOPPED = 128  # and the number of the signal, as shells show it: 130 for Ctrl-C
-_ASKED = (
-    "\nstopping once the rollouts that have begun are in the journal; Ctrl-C again to stop at once"
-)
+_ROLLOUTS = "the rollouts that have begun are in the journal"
 _SHOW_CURSOR = b"\x1b[?25h"  # a live display hides it
 
 
@@ -26,13 +24,15 @@ class Interrupt:
 
     Args:
         last_word: What to say when the process is ended so; called in the handler.
+        once: What the safe point waits for, in words.
 
     Attributes:
         signal: The last one that came, or None.
     """
 
-    def __init__(self, last_word: Callable[[], str]) -> None:
+    def __init__(self, last_word: Callable[[], str], once: str = _ROLLOUTS) -> None:
         self.signal: int | None = None
+        self._asked_words = f"\nstopping once {once}; Ctrl-C again to stop at once\n"
         self._last_word = last_word
         self._before = dict.fromkeys(SIGNALS, signal.SIG_DFL)
 
@@ -60,7 +60,7 @@ class Interrupt:
         again = self.asked()
         self.signal = number
         if not again:
-            _write(2, f"{_ASKED}\n".encode())
+            _write(2, self._asked_words.encode())
             return
         # A third one ends the process without another word, wherever it may hang.
         for each in SIGNALS:

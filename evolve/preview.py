@@ -43,8 +43,16 @@ def preview(options: Options, means: Means, *, resumed: bool = False) -> Estimat
 
 
 def agreed(estimate: Estimate, options: Options) -> bool:
-    """Whether the run may begin: asked on a terminal if it may pay over a dollar, or who knows."""
-    most = options.units.get("dollars", estimate.total)
+    """Whether the run may begin, as ``agreed_to`` says of the most that it may pay."""
+    return agreed_to(options.units.get("dollars", estimate.total))
+
+
+def agreed_to(most: float | None) -> bool:
+    """Whether paying may begin: asked on a terminal if that may be over a dollar, or who knows.
+
+    Args:
+        most: Dollars; None for an unknown number.
+    """
     cheap = most is not None and most <= ASKS_ABOVE
     if cheap or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True

@@ -11,6 +11,7 @@ MnemotuneError
 │   ├── RunFolderError         a run folder that is in use, of another schema, or of another run
 │   ├── LostProcessError       a process that lived rollouts was ended from outside
 │   ├── ModelError             a model that cannot be used as it is named: key, name, address
+│   ├── GenerationError        a model could not write what an environment needs
 │   ├── TooManyFailuresError   too much failed for outside reasons; the run can be resumed
 │   └── AllFailedError         every rollout that a run would learn from failed
 ├── BudgetExhaustedError   the ledger has no room for a reservation; ends a run, never a crash
@@ -62,6 +63,10 @@ class LostProcessError(UserError):
 
 class ModelError(UserError):
     """A provider takes no request as ours are made: its key, name, address or a parameter."""
+
+
+class GenerationError(UserError):
+    """A model could not write what an environment needs, however often it was told."""
 
 
 class TooManyFailuresError(UserError):

@@ -46,10 +46,10 @@ def draw_calendar(life: Life, rng: Random) -> tuple[PlannedPeriod, ...]:
     day = rng.randint(1, 28)
     periods = []
     for period in range(PERIODS):
-        start, end = _period_start(period, day), _period_start(period + 1, day)
+        start, end = period_start(period, day), period_start(period + 1, day)
         told = _first_sessions(life, rng) if period == 0 else _later_sessions(life, period, rng)
         sessions = []
-        for when, reveals in zip(_times(start, end, len(told), rng), told, strict=True):
+        for when, reveals in zip(draw_times(start, end, len(told), rng), told, strict=True):
             domain = life.domains[rng.choice(reveals or tuple(life.values))]
             sessions.append(PlannedSession(when, reveals, domain))
         last_day = end - timedelta(days=1)
@@ -84,13 +84,13 @@ def _later_sessions(life: Life, period: int, rng: Random) -> tuple[tuple[str, ..
     return tuple(tuple(session) for session in sessions)
 
 
-def _period_start(period: int, day: int) -> date:
+def period_start(period: int, day: int) -> date:
     """First day of a period, of users whose periods begin on that day of the month, 1 to 28."""
     years, months = divmod(period * MONTHS_PER_PERIOD, 12)
     return date(FIRST_YEAR + years, 1 + months, day)
 
 
-def _times(start: date, end: date, count: int, rng: Random) -> list[str]:
+def draw_times(start: date, end: date, count: int, rng: Random) -> list[str]:
     """Times of sessions in order, each on a day of its own before ``end``, from 7 to 22 o'clock."""
     times = []
     for day in sorted(rng.sample(range((end - start).days), count)):

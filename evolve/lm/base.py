@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Task = Literal["reply", "write", "answer", "probe", "user", "bound", "rewrite"]
+Task = Literal[
+    "reply", "write", "answer", "probe", "user", "bound", "rewrite", "generate", "check"
+]
 
 CAPS: Mapping[Task, int] = {
     "answer": 256,
@@ -16,6 +18,8 @@ CAPS: Mapping[Task, int] = {
     "reply": 512,
     "write": 1024,
     "rewrite": 4096,  # twice the longest text that the rules allow, for markers and names
+    "check": 1024,
+    "generate": 4096,  # of an environment: a life of two dozen changes, or nine answers
 }
 """Tokens of a reply, by who asks."""
 
