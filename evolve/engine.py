@@ -6,9 +6,10 @@ the journal, so that a resumed run asks for the same things in the same order an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
+from evolve.book import Book
 from evolve.evolution import Evolution
 from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive
@@ -27,16 +28,8 @@ class Engine(Protocol):
     """
 
     @property
-    def archive(self) -> Archive:
-        """Accepted versions, the seed first."""
-
-    @property
-    def judged(self) -> Mapping[str, Verdict]:
-        """Candidate's name to its verdict, in the order in which they were given."""
-
-    @property
-    def verdicts(self) -> Sequence[Verdict]:
-        """Of every candidate, in order."""
+    def book(self) -> Book:
+        """Its versions, and what became of every candidate."""
 
     @property
     def mass(self) -> Mapping[str, float]:

@@ -34,6 +34,7 @@ class Evolution:
         archive: The seed.
 
     Attributes:
+        book: Versions, and what became of every candidate.
         reason: Why the run ended.
         mass: Part to its share of the last parent's wrong answers.
     """
@@ -42,7 +43,7 @@ class Evolution:
         self.reason = ""
         self.mass: Mapping[str, float] = {}
         self._setup = setup
-        self._book = Book(setup, archive)
+        self.book = Book(setup, archive)
         self._trials = Trials(setup.evaluator, setup.field, setup.plan, archive.constraints)
         self._history = History(self._trials, setup.field)
         thrift = setup.thrift
@@ -55,24 +56,9 @@ class Evolution:
         self._warned = False
 
     @property
-    def archive(self) -> Archive:
-        """Accepted versions, the seed first."""
-        return self._book.archive
-
-    @property
-    def judged(self) -> Mapping[str, Verdict]:
-        """Candidate's name to its verdict, in the order in which they were given."""
-        return self._book.judged
-
-    @property
     def screen(self) -> ScreenSummary:
         """How candidates were screened, in numbers."""
         return self._screen.summary()
-
-    @property
-    def verdicts(self) -> Sequence[Verdict]:
-        """Of every candidate, in order."""
-        return self._book.verdicts
 
     def run(self) -> None:
         """Evolve until the budget, the level or the proposer's ideas are spent."""
@@ -80,12 +66,12 @@ class Evolution:
             while not self.reason:
                 self._generation += 1
                 self._one_generation()
-                self.reason = self._trials.over or self._book.repeats()
+                self.reason = self._trials.over or self.book.repeats()
         except BudgetExhaustedError as spent:
             self.reason = f"the budget is spent: {spent}"
 
     def _one_generation(self) -> None:
-        setup, best = self._setup, self.archive.best().policy
+        setup, best = self._setup, self.book.archive.best().policy
         parent, block = self._drafts.parent(best), setup.field.minibatch(self._drafts.turn)
         jobs = [Job(parent, user, setup.field.span(user)) for user in block]
         of_parent = setup.evaluator.score(jobs)
@@ -94,7 +80,7 @@ class Evolution:
             raise BudgetExhaustedError("the next minibatch costs more than is left")
         lived = [scored.rollout for scored in of_parent if scored.rollout.failure is None]
         if lived and parent == best:
-            self._book.archive = self.archive.measured(best.id, tokens_per_answer(lived))
+            self.book.archive = self.book.archive.measured(best.id, tokens_per_answer(lived))
         feedback = self._feedback(parent)
         self.mass = mass_of(parent, feedback)
         self._show()
@@ -115,13 +101,13 @@ class Evolution:
             wanted = False
             if expected is not None and incumbent == best:
                 wanted = self._drafts.offer(candidate.policy, expected)
-            self._book.record(candidate.name, candidate.policy, verdict, wanted=wanted)
+            self.book.record(candidate.name, candidate.policy, verdict, wanted=wanted)
             # What is accepted is what the generation's other candidates must be better than.
-            if verdict.accepted and self.archive.best().policy == candidate.policy:
+            if verdict.accepted and self.book.archive.best().policy == candidate.policy:
                 incumbent = candidate.policy
             self._show()
         for policy in self._drafts.close(accepted=incumbent != best):
-            if policy.id not in self._book.ids:
+            if policy.id not in self.book.ids:
                 setup.evaluator.forget(policy)
         if any(not one.users for one in came.values()):
             raise BudgetExhaustedError("the next minibatch costs more than is left")
@@ -146,24 +132,24 @@ class Evolution:
         return judged.verdict, judged.expected
 
     def _judge(self, policy: Policy, parent: Policy, incumbent: Policy, came: Lived) -> Judged:
-        spent = self.archive.version(incumbent.id).tokens
+        spent = self.book.archive.version(incumbent.id).tokens
         judged = self._trials.judge(
             policy,
             incumbent,
             came.users,
             stopped=came.stopped,
-            over=spent if self.archive.constraints.too_dear(spent) is not None else None,
-            draft=None if parent.id in self._book.ids else parent,
+            over=spent if self.book.archive.constraints.too_dear(spent) is not None else None,
+            draft=None if parent.id in self.book.ids else parent,
         )
         tokens = judged.verdict.tokens_per_answer
         if judged.verdict.accepted:
-            self._book.archive = self.archive.judged(incumbent.id, judged.incumbent)
-            self._book.archive = self.archive.accept(policy, judged.candidate, tokens)
+            self.book.archive = self.book.archive.judged(incumbent.id, judged.incumbent)
+            self.book.archive = self.book.archive.accept(policy, judged.candidate, tokens)
         elif judged.difference is not None and tokens is not None:
             seen = PassedOver(
                 policy, incumbent.id, judged.difference, len(judged.candidate), tokens
             )
-            self._book.archive = self.archive.pass_over(seen)
+            self.book.archive = self.book.archive.pass_over(seen)
         return judged
 
     def _propose_all(self, parent: Policy, feedback: Feedback, count: int) -> list[Candidate]:
@@ -174,25 +160,25 @@ class Evolution:
             if candidate.verdict is None or waiting:
                 waiting.append(candidate)
             else:  # at once, so that the next proposal is made knowing it
-                self._book.record(candidate.name, candidate.policy, candidate.verdict)
+                self.book.record(candidate.name, candidate.policy, candidate.verdict)
         return waiting
 
     def _propose(self, parent: Policy, feedback: Feedback, place: int) -> Candidate:
         name = f"gen-{self._generation:03d}.{place}"
-        versions = tuple(version.policy for version in self.archive.versions)
+        versions = tuple(version.policy for version in self.book.archive.versions)
         context = ProposalContext(
             parent=parent,
             versions=versions,
             feedback=feedback,
-            last_verdict=self._book.last,
+            last_verdict=self.book.last,
             seed=derive(self._setup.seed, "proposal", self._generation, place),
             spent=self._spent,
-            constraints=self.archive.constraints,
+            constraints=self.book.archive.constraints,
             tried=self._history.tried,
             strengths=self._history.strengths(versions),
         )
         asked = self._setup.proposals.ask(name, context)
-        return self._book.candidate(name, asked, parent, feedback)
+        return self.book.candidate(name, asked, parent, feedback)
 
     @property
     def _spent(self) -> float:
@@ -223,5 +209,5 @@ class Evolution:
 
     def _show(self) -> None:
         """Where the run stands: the best version on the train users that it was scored on."""
-        scored = self._trials.known(self.archive.best().policy, self._setup.field.train)
-        self._book.show(self._generation, scored)
+        scored = self._trials.known(self.book.archive.best().policy, self._setup.field.train)
+        self.book.show(self._generation, scored)

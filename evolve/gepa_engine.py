@@ -8,7 +8,7 @@ what it cannot pay for ends the run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from evolve.gepa_adapter import Example, PolicyAdapter, reflect
 from evolve.lm.meter import Meter
 from evolve.money import once_paid
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import Verdict, unscored
+from evolve.optimize.base import unscored
 from evolve.seeding import derive
 from evolve.setup import Setup
 from evolve.trial import diagnoses_of
@@ -54,6 +54,7 @@ class GepaEngine:
         rewriter: Is asked what gepa's reflections ask.
 
     Attributes:
+        book: Versions (gepa's pool; the best is the one that it calls so) and candidates.
         reason: Why the run ended.
         mass: Empty: gepa chooses texts in turn.
         screen: None: all candidates go on-policy.
@@ -66,24 +67,9 @@ class GepaEngine:
         self._setup = setup
         self._rewriter = rewriter
         self._seed = archive.versions[0].policy
-        self._book = Book(setup, archive.choose(self._seed.id))
+        self.book = Book(setup, archive.choose(self._seed.id))
         self._adapter = PolicyAdapter(setup.evaluator, setup.field, self._seed)
-        self._events = Events(self._book, setup, self._adapter)
-
-    @property
-    def archive(self) -> Archive:
-        """Gepa's pool, the seed first; the best is the one that it calls so."""
-        return self._book.archive
-
-    @property
-    def judged(self) -> Mapping[str, Verdict]:
-        """Candidate's name to its verdict."""
-        return self._book.judged
-
-    @property
-    def verdicts(self) -> Sequence[Verdict]:
-        """Of every candidate, in order."""
-        return self._book.verdicts
+        self._events = Events(self.book, setup, self._adapter)
 
     def run(self) -> None:
         """Let gepa evolve until the budget is spent, or it repeats itself."""

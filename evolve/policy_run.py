@@ -215,12 +215,11 @@ def _mirror(url: str, journal: Journal, display: Display) -> Mirror:
 def _end(run: _Run) -> Outcome:
     """Score the test users, write the files of the end, and close with tables."""
     run.purse.open_kept()
-    setup = run.setup
-    outcome = finish(setup.evaluator, setup.field, setup.plan, run.evolution.archive, setup.seed)
+    setup, archive = run.setup, run.evolution.book.archive
+    outcome = finish(setup.evaluator, setup.field, setup.plan, archive, setup.seed)
     _write(run, outcome)
-    if not run.evolution.judged:
+    if not run.evolution.book.judged:
         setup.display.say(f"no candidate was judged: {run.evolution.reason}")
-    archive = run.evolution.archive
     too_dear = archive.constraints.too_dear(archive.best().tokens)
     if too_dear is not None:
         setup.display.say(f"no version keeps the limit: of the best, {too_dear}")
@@ -284,7 +283,7 @@ def _share(field: Field) -> float:
 
 
 def _write(run: _Run, outcome: Outcome) -> None:
-    setup, archive = run.setup, run.evolution.archive
+    setup, archive = run.setup, run.evolution.book.archive
     scores: dict[str, object] = {"split": "test", "model": setup.evaluator.spec.model.name}
     best, gain = outcome.tested.get("best"), outcome.gain
     if best is not None:
@@ -302,7 +301,7 @@ def _write(run: _Run, outcome: Outcome) -> None:
     probes = setup.evaluator.probing.summary()
     if probes:
         summary["probes"] = probes
-    summary["credit"] = credit_summary(run.evolution.verdicts, run.evolution.mass)
+    summary["credit"] = credit_summary(run.evolution.book.verdicts, run.evolution.mass)
     if run.paid is not None:
         # What is only printed once more found nothing in the log: its counts say less.
         if not setup.evaluator.journal.grown and setup.folder.has_summary:

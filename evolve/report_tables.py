@@ -56,7 +56,7 @@ def _candidates(evolution: Engine) -> Table:
             number(verdict.tokens_per_answer, 0),
             "accepted" if verdict.accepted else f"rejected: {verdict.stage}",
         )
-        for name, verdict in evolution.judged.items()
+        for name, verdict in evolution.book.judged.items()
     )
     columns = ("candidate", "operator", "minibatch", "tokens/answer", "verdict")
     ended = f"Candidates ({evolution.reason}{_screened(evolution.screen)})"

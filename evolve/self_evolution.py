@@ -8,13 +8,13 @@ installed is the best.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from evolve.book import Book, changed, feedback_on
 from evolve.evaluate import Job
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import ProposalContext, Verdict, unscored
+from evolve.optimize.base import ProposalContext, unscored
 from evolve.seeding import derive
 from evolve.setup import Setup
 from feedback.digest import Feedback
@@ -31,6 +31,7 @@ class SelfEvolution:
         archive: The seed.
 
     Attributes:
+        book: Versions (what was installed; the best is the last) and candidates.
         reason: Why the run ended.
         mass: Empty: all that fails is put to one text.
         screen: None: all candidates go on-policy.
@@ -42,23 +43,8 @@ class SelfEvolution:
         self.screen = None
         self._setup = setup
         self._installed = archive.versions[0].policy
-        self._book = Book(setup, archive.choose(self._installed.id))
+        self.book = Book(setup, archive.choose(self._installed.id))
         self._generation = 0
-
-    @property
-    def archive(self) -> Archive:
-        """Installed policies, the seed first; the best is the last that was installed."""
-        return self._book.archive
-
-    @property
-    def judged(self) -> Mapping[str, Verdict]:
-        """Candidate's name to its verdict."""
-        return self._book.judged
-
-    @property
-    def verdicts(self) -> Sequence[Verdict]:
-        """Of every candidate, in order."""
-        return self._book.verdicts
 
     def run(self) -> None:
         """Evolve until the budget is spent, or rewriting comes to nothing."""
@@ -66,7 +52,7 @@ class SelfEvolution:
             while not self.reason:
                 self._generation += 1
                 self._one_generation()
-                self.reason = self.reason or self._book.repeats("rewrites could be installed")
+                self.reason = self.reason or self.book.repeats("rewrites could be installed")
         except BudgetExhaustedError as spent:
             self.reason = f"the budget is spent: {spent}"
 
@@ -82,8 +68,8 @@ class SelfEvolution:
             return
         feedback = feedback_on(setup, installed, scored)
         lived = [one.rollout for one in scored if one.rollout.failure is None]
-        self._book.archive = self.archive.measured(installed.id, tokens_per_answer(lived))
-        self._book.show(self._generation, scored)
+        self.book.archive = self.book.archive.measured(installed.id, tokens_per_answer(lived))
+        self.book.show(self._generation, scored)
         setup.folder.write_feedback(self._generation, feedback)
         self._install(installed, feedback)
 
@@ -92,13 +78,13 @@ class SelfEvolution:
         name = f"gen-{self._generation:03d}.0"
         context = ProposalContext(
             parent=installed,
-            versions=tuple(version.policy for version in self.archive.versions),
+            versions=tuple(version.policy for version in self.book.archive.versions),
             feedback=feedback,
-            last_verdict=self._book.last,
+            last_verdict=self.book.last,
             seed=derive(self._setup.seed, "proposal", self._generation, 0),
         )
         proposal, rejected = self._setup.proposals.ask(name, context)
-        lineage = self._book.lineage(installed, name, proposal.operator, feedback.markdown)
+        lineage = self.book.lineage(installed, name, proposal.operator, feedback.markdown)
         new_name = f"{installed.architecture}-{name}"
         try:
             policy = changed(installed, proposal.texts, new_name, lineage)
@@ -112,10 +98,10 @@ class SelfEvolution:
         else:
             verdict = unscored(policy, installed, "installed", "installed without a test")
             verdict = replace(verdict, accepted=True)
-            archive = self.archive
-            if policy.id not in self._book.ids:
+            archive = self.book.archive
+            if policy.id not in self.book.ids:
                 archive = archive.accept(policy, {})
-            self._book.archive = archive.choose(policy.id)
+            self.book.archive = archive.choose(policy.id)
             self._installed = policy
-        self._book.free = 0 if verdict.accepted else self._book.free + 1
-        self._book.record(name, policy, verdict)
+        self.book.free = 0 if verdict.accepted else self.book.free + 1
+        self.book.record(name, policy, verdict)

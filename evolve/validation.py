@@ -36,6 +36,7 @@ class Validation:
         archive: The seed.
 
     Attributes:
+        book: Versions (what was the best at its time) and candidates.
         reason: Why the run ended.
         mass: Part to its share of the best policy's wrong answers.
         screen: None: all candidates go on-policy.
@@ -46,40 +47,25 @@ class Validation:
         self.mass: Mapping[str, float] = {}
         self.screen = None
         self._setup = setup
-        self._book = Book(setup, archive.choose(archive.versions[0].policy.id))
+        self.book = Book(setup, archive.choose(archive.versions[0].policy.id))
         self._tried: tuple[Tried, ...] = ()
         self._number = 0
-
-    @property
-    def archive(self) -> Archive:
-        """What was the best at its time, the seed first."""
-        return self._book.archive
-
-    @property
-    def judged(self) -> Mapping[str, Verdict]:
-        """Candidate's name to its verdict."""
-        return self._book.judged
-
-    @property
-    def verdicts(self) -> Sequence[Verdict]:
-        """Of every candidate, in order."""
-        return self._book.verdicts
 
     def run(self) -> None:
         """Propose and score until the budget is spent, or nothing new is proposed."""
         try:
-            seed = self.archive.best().policy
+            seed = self.book.archive.best().policy
             self._score(seed, len(self._setup.field.gate))
             self._measured(seed)
             while not self.reason:
                 self._number += 1
                 self._one_candidate()
-                self.reason = self._book.repeats()
+                self.reason = self.book.repeats()
         except BudgetExhaustedError as spent:
             self.reason = f"the budget is spent: {spent}"
 
     def _one_candidate(self) -> None:
-        setup, best = self._setup, self.archive.best().policy
+        setup, best = self._setup, self.book.archive.best().policy
         feedback = feedback_on(setup, best, self._known(best), "gate")
         self.mass = mass_of(best, feedback)
         setup.folder.write_feedback(self._number, feedback)
@@ -91,34 +77,36 @@ class Validation:
                 verdict = self._judge(policy, best)
             except BudgetExhaustedError:
                 why = "the budget ended before all validation users"
-                self._book.record(candidate.name, policy, unscored(policy, best, "budget", why))
+                self.book.record(candidate.name, policy, unscored(policy, best, "budget", why))
                 raise
         if verdict.accepted:
-            accepted = self.archive.accept(policy, self._gate(policy), verdict.tokens_per_answer)
-            self._book.archive = accepted.choose(policy.id)
+            accepted = self.book.archive.accept(
+                policy, self._gate(policy), verdict.tokens_per_answer
+            )
+            self.book.archive = accepted.choose(policy.id)
         if verdict.stage not in UNSCORED:
             self._tried = (*self._tried, Tried(policy, best, verdict, feedback, {}))
-        self._book.record(candidate.name, policy, verdict)
+        self.book.record(candidate.name, policy, verdict)
         self._show()
 
     def _propose(self, best: Policy, feedback: Feedback) -> Candidate:
         setup, name = self._setup, f"gen-{self._number:03d}.0"
         context = ProposalContext(
             parent=best,
-            versions=tuple(version.policy for version in self.archive.versions),
+            versions=tuple(version.policy for version in self.book.archive.versions),
             feedback=feedback,
-            last_verdict=self._book.last,
+            last_verdict=self.book.last,
             seed=derive(setup.seed, "proposal", self._number, 0),
-            constraints=self.archive.constraints,
+            constraints=self.book.archive.constraints,
             tried=self._tried,
         )
-        return self._book.candidate(name, setup.proposals.ask(name, context), best, feedback)
+        return self.book.candidate(name, setup.proposals.ask(name, context), best, feedback)
 
     def _judge(self, policy: Policy, best: Policy) -> Verdict:
         """Score a candidate on validation users, as far as it gets."""
         everyone = self._setup.field.gate
-        limits, theirs = self.archive.constraints, self._gate(best)
-        over = limits.too_dear(self.archive.version(best.id).tokens) is not None
+        limits, theirs = self.book.archive.constraints, self._gate(best)
+        over = limits.too_dear(self.book.archive.version(best.id).tokens) is not None
         for most in (*range(BLOCK, len(everyone), BLOCK), len(everyone)):
             verdict = self._verdict(policy, best, self._score(policy, most))
             too_dear = limits.too_dear(verdict.tokens_per_answer)
@@ -166,11 +154,11 @@ class Validation:
         return self._setup.field.accuracies(diagnoses_of(self._known(policy)), "gate")
 
     def _measured(self, seed: Policy) -> None:
-        archive = self.archive.judged(seed.id, self._gate(seed))
+        archive = self.book.archive.judged(seed.id, self._gate(seed))
         lived = [one.rollout for one in self._known(seed) if one.rollout.answers]
         if lived:
             archive = archive.measured(seed.id, tokens_per_answer(lived))
-        self._book.archive = archive
+        self.book.archive = archive
 
     def _show(self) -> None:
-        self._book.show(self._number, self._known(self.archive.best().policy), "gate")
+        self.book.show(self._number, self._known(self.book.archive.best().policy), "gate")

@@ -1,7 +1,5 @@
 """Generations: each candidate is judged or turned down once, and why a run ends."""
 
-import json
-
 import pytest
 
 from evolve.book import FREE_IN_A_ROW
@@ -20,6 +18,7 @@ from evolve.proposals import Proposals
 from evolve.setup import Setup, Thrift
 from policies.errors import AllFailedError
 from policies.policy import read_policy, seed_policy
+from tests.evolve.scripted import ScriptedProposer
 
 SEED = seed_policy("awe")
 SPENDTHRIFT = Thrift(racing=False, screening=False)
@@ -47,11 +46,11 @@ class Run:
 
     @property
     def stages(self):
-        return [verdict.stage for verdict in self.evolution.verdicts]
+        return [verdict.stage for verdict in self.evolution.book.verdicts]
 
     @property
     def accepted(self):
-        return [v.policy.settings["top_k"] for v in self.evolution.archive.versions]
+        return [v.policy.settings["top_k"] for v in self.evolution.book.archive.versions]
 
 
 @pytest.fixture
@@ -72,25 +71,11 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             workers.right[policy.id] = share if callable(share) else good_to(share)
         workers.failures = fails or {}
         field = split_by_users(people(users, periods=4, questions=8), 0)
-        contexts = []
-
-        class Scripted:
-            def propose(self, context):
-                contexts.append(context)
-                proposal = script[min(len(contexts) + past, len(script)) - 1]
-                if isinstance(proposal, Exception):
-                    raise proposal
-                return proposal
-
-            def observe(self, verdict):
-                pass
-
         evaluator = evaluator_on(workers, budget)
-        journaled = (tmp_path / "run" / FILE).read_text().splitlines()
-        past = sum(json.loads(line)["kind"] == "proposal" for line in journaled)
+        proposer = ScriptedProposer(script, tmp_path / "run")
         setup = Setup(
             evaluator,
-            Proposals(Scripted(), Meter(OfflineLM()), evaluator),
+            Proposals(proposer, Meter(OfflineLM()), evaluator),
             field,
             Plan(budget, 0, (), candidates, 0),
             RunFolder(tmp_path / "run", "run"),
@@ -100,7 +85,7 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             thrift,
         )
         archive = Archive((Version(SEED, {}),), constraints=limits)
-        return Run(Evolution(setup, archive), workers, contexts)
+        return Run(Evolution(setup, archive), workers, proposer.contexts)
 
     return make
 
@@ -110,11 +95,11 @@ def test_better_candidates_become_versions_and_parents(run, tmp_path):
     one = run(*script, candidates=2, good={12: 4, 14: 7})
     assert one.stages[:4] == ["minibatch", "gate", "minibatch", "gate"]
     assert one.accepted == [10, 12, 14]
-    twelve = one.evolution.verdicts[1].candidate
-    assert [verdict.incumbent for verdict in one.evolution.verdicts[:4]] == [
+    twelve = one.evolution.book.verdicts[1].candidate
+    assert [verdict.incumbent for verdict in one.evolution.book.verdicts[:4]] == [
         *(SEED.id, SEED.id, twelve, twelve)
     ]
-    lineage = one.evolution.archive.versions[2].policy.lineage
+    lineage = one.evolution.book.archive.versions[2].policy.lineage
     assert (lineage.parents, lineage.generation, lineage.operator) == ((twelve,), 2, "search")
     assert lineage.run == "run"
     files = sorted(path.name for path in (tmp_path / "run" / "policies").iterdir())
@@ -130,14 +115,14 @@ def test_candidates_of_one_generation_have_one_parent_and_one_feedback(run):
     assert first.feedback == second.feedback
     assert first.seed != second.seed
     assert third.parent.settings["top_k"] == 11
-    assert third.last_verdict == one.evolution.verdicts[1]
+    assert third.last_verdict == one.evolution.book.verdicts[1]
     assert [len(context.versions) for context in (first, second, third)] == [1, 1, 2]
 
 
 def test_equal_to_one_already_judged_costs_nothing(run):
     one = run(setting(11), setting(11), setting(10), Proposal("search"), setting(11))
     assert one.stages[:4] == ["minibatch", "duplicate", "duplicate", "duplicate"]
-    assert one.evolution.verdicts[1].reason == "equal to a policy proposed already"
+    assert one.evolution.book.verdicts[1].reason == "equal to a policy proposed already"
     assert len(one.workers.ran) == 2 * 8
 
 
@@ -145,7 +130,9 @@ def test_too_large_a_memory_costs_nothing(run):
     large = Proposal("search", settings={"top_k": 11, "max_memory_tokens": 3000})
     one = run(large, setting(12), limits=Constraints(memory_tokens=2000))
     assert one.stages[:2] == ["limit", "minibatch"]
-    assert one.evolution.verdicts[0].reason.startswith("max_memory_tokens 3000 is over the limit")
+    assert one.evolution.book.verdicts[0].reason.startswith(
+        "max_memory_tokens 3000 is over the limit"
+    )
     assert one.contexts[0].constraints == Constraints(memory_tokens=2000)
 
 
@@ -165,17 +152,17 @@ def test_where_the_seed_is_over_a_limit_the_first_that_keeps_it_is_the_parent(ru
         setting(11), setting(12), setting(13), good={11: 1, 12: 4}, candidates=1,
         limits=Constraints(answer_tokens=1),
     )  # fmt: skip
-    first, second = one.evolution.verdicts[:2]
+    first, second = one.evolution.book.verdicts[:2]
     assert (first.stage, first.accepted) == ("tokens", True)
     assert (second.stage, second.accepted, second.incumbent) == ("gate", True, first.candidate)
-    assert one.evolution.archive.best().policy.settings["top_k"] == 12
+    assert one.evolution.book.archive.best().policy.settings["top_k"] == 12
 
 
 def test_what_the_gate_did_not_accept_is_kept_for_the_front(run, people):
     train = {user.id for user in split_by_users(people(24, periods=4, questions=8), 0).train}
     better = {11: lambda user, period, question: question < (4 if user in train else 2)}
     one = run(setting(11), candidates=1, good=better)
-    (seen,) = one.evolution.archive.passed_over
+    (seen,) = one.evolution.book.archive.passed_over
     assert (seen.policy.settings["top_k"], seen.incumbent, seen.difference) == (11, SEED.id, 0.0)
     assert seen.tokens == 11 / 32
 
@@ -183,13 +170,13 @@ def test_what_the_gate_did_not_accept_is_kept_for_the_front(run, people):
 def test_one_that_is_equal_to_its_neighbour_is_told_after_it(run, capsys):
     one = run(setting(11), setting(11), setting(12))
     assert one.stages[:2] == ["minibatch", "duplicate"]
-    assert list(one.evolution.judged)[:3] == ["gen-001.0", "gen-001.1", "gen-002.0"]
+    assert list(one.evolution.book.judged)[:3] == ["gen-001.0", "gen-001.1", "gen-002.0"]
     assert [context.last_verdict is None for context in one.contexts[:3]] == [True, True, False]
 
 
 def test_the_second_of_a_generation_must_be_better_than_the_first_if_that_was_accepted(run):
     one = run(setting(11), setting(12), setting(13), good={11: 6, 12: 4, 13: 7}, candidates=2)
-    first, second = one.evolution.verdicts[:2]
+    first, second = one.evolution.book.verdicts[:2]
     assert (first.stage, first.incumbent) == ("gate", SEED.id)
     assert (second.stage, second.incumbent) == ("minibatch", first.candidate)
     assert second.minibatch_difference == -0.25
@@ -206,7 +193,7 @@ def test_a_proposer_that_repeats_itself_ends_the_run(run):
 def test_a_text_that_breaks_a_rule_is_recorded_with_its_reason(run, tmp_path):
     broken = Proposal("rewrite:memory_types", {"memory_types": "- a: b\n"})
     one = run(RejectedRewriteError("it holds a value", broken), setting(11), setting(11))
-    verdict = one.evolution.verdicts[0]
+    verdict = one.evolution.book.verdicts[0]
     assert (verdict.stage, verdict.reason) == ("text", "it holds a value")
     assert (verdict.operator, verdict.incumbent) == ("rewrite:memory_types", SEED.id)
     (path,) = (tmp_path / "run" / "candidates").glob("gen-001.0-*.yaml")
@@ -225,7 +212,7 @@ def test_a_text_that_breaks_a_rule_is_recorded_with_its_reason(run, tmp_path):
 def test_a_proposal_that_makes_no_policy_is_rejected(run, proposal):
     one = run(proposal, setting(11), setting(11))
     assert one.error is None
-    assert (one.evolution.verdicts[0].stage, one.evolution.verdicts[0].candidate) == (
+    assert (one.evolution.book.verdicts[0].stage, one.evolution.book.verdicts[0].candidate) == (
         "text", SEED.id,
     )  # fmt: skip
 
@@ -279,7 +266,7 @@ def test_a_rejected_candidate_leaves_no_transcript_in_memory(run):
         for key, scored in one.evolution._setup.evaluator._known.items()
         if scored.rollout.answers
     }
-    assert kept == {version.policy.id for version in one.evolution.archive.versions}
+    assert kept == {version.policy.id for version in one.evolution.book.archive.versions}
 
 
 def test_nothing_to_learn_where_every_rollout_of_the_parent_failed(run, people):
@@ -301,13 +288,13 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
     how = {"candidates": 3, "good": {12: 4, 14: 7}, "budget": 90}
     path = tmp_path / "run" / FILE
     whole = run(*script, **how)
-    journal, verdicts = path.read_bytes(), whole.evolution.verdicts
+    journal, verdicts = path.read_bytes(), whole.evolution.book.verdicts
     path.unlink()
     first = run(*script, **how, lives=lives)
     assert isinstance(first.error, killed)
     second = run(*script, **how)
     assert path.read_bytes() == journal
-    assert second.evolution.verdicts == verdicts
+    assert second.evolution.book.verdicts == verdicts
     assert second.evolution.reason == whole.evolution.reason
     assert first.workers.ran + second.workers.ran == whole.workers.ran
 
@@ -321,7 +308,7 @@ def test_a_screened_generation_sends_the_most_promising_and_one_more_on_policy(r
     assert one.evolution.screen.seen_both_ways == 2
     heard = [name for name in one.workers.ran if name.endswith(f":{SEED.id}")]
     assert len(heard) == 4 * 3
-    screened = [v for v in one.evolution.verdicts if v.stage == "screen"]
+    screened = [v for v in one.evolution.book.verdicts if v.stage == "screen"]
     assert screened[0].reason == "+0.0000 off-policy"
     assert {verdict.heard_difference for verdict in screened} == {0.0}
 
@@ -341,18 +328,18 @@ def mixed(people):
 def test_a_draft_is_built_on_and_must_be_beaten(run, mixed):
     script = [setting(value) for value in (11, 13, 12, 14)]
     one = run(*script, good={11: mixed, 12: 5}, budget=120)
-    eleven, _, twelve, _ = one.evolution.verdicts[:4]
+    eleven, _, twelve, _ = one.evolution.book.verdicts[:4]
     assert one.stages[:2] == ["chance", "minibatch"]
     assert [context.parent.settings["top_k"] for context in one.contexts[:4]] == [10, 10, 11, 11]
     assert (twelve.accepted, twelve.incumbent) == (True, SEED.id)
     assert one.accepted[:2] == [10, 12]
-    assert one.evolution.archive.versions[1].policy.lineage.parents == (eleven.candidate,)
+    assert one.evolution.book.archive.versions[1].policy.lineage.parents == (eleven.candidate,)
 
 
 def test_what_is_no_better_than_its_draft_is_turned_down(run, mixed):
     script = [setting(value) for value in (11, 13, 12, 14, 15)]
     one = run(*script, good={11: mixed, 12: mixed}, budget=60)
-    twelve = one.evolution.verdicts[2]
+    twelve = one.evolution.book.verdicts[2]
     assert twelve.stage == "minibatch"
     assert twelve.minibatch_difference > 0
     assert "+0.0000 to the draft" in twelve.reason
@@ -369,7 +356,7 @@ def test_a_hopeless_candidate_is_stopped_half_way_and_the_rest_is_not_spent(run)
     racing = Thrift(racing=True, screening=False)
     one = run(setting(11), setting(12), good={11: 0, 12: 1}, budget=30, thrift=racing)
     assert one.stages[:2] == ["minibatch", "minibatch"]
-    stopped = one.evolution.verdicts[0]
+    stopped = one.evolution.book.verdicts[0]
     assert stopped.reason == (
         "mean paired difference -0.2500 on 4 minibatch clusters, which left the whole minibatch "
         "too little chance"

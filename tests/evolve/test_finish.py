@@ -27,7 +27,8 @@ ARCHIVE = Archive((Version(SEED, dict.fromkeys(GATE, 0.25)), Version(BEST, dict.
 
 def engine_of(archive, judged=None, reason=""):
     """What the tables ask of an engine."""
-    return SimpleNamespace(archive=archive, judged=judged or {}, reason=reason, screen=None)
+    book = SimpleNamespace(archive=archive, judged=judged or {})
+    return SimpleNamespace(book=book, reason=reason, screen=None)
 
 
 @pytest.fixture

@@ -75,19 +75,19 @@ def test_it_evolves_by_its_own_rules_on_our_ledger(run, tmp_path, capsys):
     assert 55 < engine.ledger.spent <= 60
     gate = {user.id for user in engine.field.gate}
     assert engine.workers.ran[:8] == [f"{SEED.id}:{user.id}" for user in engine.field.gate]
-    first = engine.verdicts[0]
+    first = engine.book.verdicts[0]
     assert (first.stage, first.accepted, first.minibatch_difference) == ("gate", True, 0.125)
-    best = engine.archive.best()
-    assert quality(best.policy) == max(quality(v.policy) for v in engine.archive.versions)
+    best = engine.book.archive.best()
+    assert quality(best.policy) == max(quality(v.policy) for v in engine.book.archive.versions)
     assert quality(best.policy) > 3
     assert best.gate.keys() == gate
-    accepted = sum(verdict.accepted for verdict in engine.verdicts)
-    assert len(engine.archive.versions) == accepted + 1
+    accepted = sum(verdict.accepted for verdict in engine.book.verdicts)
+    assert len(engine.book.archive.versions) == accepted + 1
     assert len(list((tmp_path / "run" / "policies").iterdir())) == accepted
     lineage = best.policy.lineage
     assert lineage.run == "run"
     assert lineage.operator.startswith("gepa:")
-    assert lineage.parents[0] in {version.policy.id for version in engine.archive.versions}
+    assert lineage.parents[0] in {version.policy.id for version in engine.book.archive.versions}
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "candidates", FILE, "policies",
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def test_it_evolves_by_its_own_rules_on_our_ledger(run, tmp_path, capsys):
 def test_candidates_keep_the_white_space_at_the_ends_of_texts(run):
     engine = run()
     engine.run()
-    for version in engine.archive.versions:
+    for version in engine.book.archive.versions:
         for name, text in version.policy.texts.items():
             assert text.endswith("\n") == SEED.texts[name].endswith("\n")
 
@@ -117,8 +117,8 @@ def test_texts_that_make_no_policy_cost_nothing_and_end_the_run(run):
     engine = run(lambda request: "```\nno {{placeholder}} of ours\n```", budget=1000)
     engine.run()
     assert engine.reason.startswith("none of the last")
-    assert {verdict.stage for verdict in engine.verdicts} == {"text"}
-    assert len(engine.verdicts) >= FREE_IN_A_ROW
+    assert {verdict.stage for verdict in engine.book.verdicts} == {"text"}
+    assert len(engine.book.verdicts) >= FREE_IN_A_ROW
     assert len(engine.workers.ran) == 16  # the seed, on gate and train users
 
 
@@ -157,8 +157,8 @@ def test_failures_of_a_policy_count_as_0_and_those_from_outside_as_the_others(ru
 def test_under_a_split_by_time_it_learns_from_early_periods(run):
     engine = run(budget=100, split=split_by_periods)
     engine.run()
-    assert len(engine.archive.versions) > 1
-    assert len(engine.archive.best().gate) == 24 * 8  # users' questions
+    assert len(engine.book.archive.versions) > 1
+    assert len(engine.book.archive.best().gate) == 24 * 8  # users' questions
 
 
 @pytest.mark.parametrize("lives", [0, 8, 13, 30, 50])
@@ -174,8 +174,8 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
     second = run()
     second.run()
     assert path.read_bytes() == journal
-    assert (second.verdicts, second.reason) == (whole.verdicts, whole.reason)
-    assert second.archive == whole.archive
+    assert (second.book.verdicts, second.reason) == (whole.book.verdicts, whole.reason)
+    assert second.book.archive == whole.book.archive
     assert first.workers.ran + second.workers.ran == whole.workers.ran
     assert len(first.lm.requests + second.lm.requests) == len(whole.lm.requests)
 
@@ -183,7 +183,7 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
 def test_a_text_that_is_proposed_again_is_measured_once(run):
     engine = run(say=lambda _: "```\n- other\n```")
     engine.run()
-    turned_down = [verdict for verdict in engine.verdicts if verdict.stage == "minibatch"]
+    turned_down = [verdict for verdict in engine.book.verdicts if verdict.stage == "minibatch"]
     assert len({verdict.candidate for verdict in turned_down}) == 1 < len(turned_down)
     (tokens,) = {verdict.tokens_per_answer for verdict in turned_down}
     assert tokens is not None

@@ -26,7 +26,7 @@ def types(text):
 
 
 def installed(engine):
-    return [v.policy.texts["memory_types"].strip() for v in engine.archive.versions[1:]]
+    return [v.policy.texts["memory_types"].strip() for v in engine.book.archive.versions[1:]]
 
 
 @pytest.fixture
@@ -71,10 +71,10 @@ def longer(context):
 def test_every_rewrite_is_installed_and_the_last_is_the_best(run, tmp_path):
     engine, workers = run(longer, budget=40)
     engine.run()
-    assert [verdict.stage for verdict in engine.verdicts] == ["installed"] * 5
-    assert all(verdict.accepted for verdict in engine.verdicts)
-    best = engine.archive.best().policy
-    assert best is engine.archive.versions[-1].policy
+    assert [verdict.stage for verdict in engine.book.verdicts] == ["installed"] * 5
+    assert all(verdict.accepted for verdict in engine.book.verdicts)
+    best = engine.book.archive.best().policy
+    assert best is engine.book.archive.versions[-1].policy
     assert best.texts["memory_types"].count("- more") == 5
     assert best.lineage.operator == "self-evolution:memory_types"
     assert len(workers.ran) == 40  # a block of eight users a generation, and no gate user
@@ -95,7 +95,7 @@ def test_what_is_no_policy_or_nothing_new_is_not_installed(run):
     engine, _ = run(lambda context: script.pop(0), budget=1000)
     with pytest.raises(IndexError):
         engine.run()
-    stages = [verdict.stage for verdict in engine.verdicts]
+    stages = [verdict.stage for verdict in engine.book.verdicts]
     assert stages == ["installed", "text", "text", "text", "duplicate", "installed"]
     assert installed(engine) == ["- one", "- two"]
 
@@ -106,14 +106,14 @@ def test_a_list_that_comes_back_is_installed_again(run):
     with pytest.raises(IndexError):
         engine.run()
     assert installed(engine) == ["- one", "- two"]
-    assert engine.archive.best().policy.texts["memory_types"].strip() == "- one"
+    assert engine.book.archive.best().policy.texts["memory_types"].strip() == "- one"
 
 
 def test_rewrites_that_come_to_nothing_end_the_run(run):
     engine, _ = run(lambda context: types(context.parent.texts["memory_types"]), budget=1000)
     engine.run()
-    assert len(engine.verdicts) == FREE_IN_A_ROW
-    assert engine.archive.best().policy == SEED
+    assert len(engine.book.verdicts) == FREE_IN_A_ROW
+    assert engine.book.archive.best().policy == SEED
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_policy_that_fails_for_everybody_ends_the_run(run, failing):
     engine, _ = run(lambda context: types("- one"), fails=failing(new))
     engine.run()
     assert engine.reason == "every rollout of the installed policy failed: too long"
-    assert engine.archive.best().policy.id == new.id
+    assert engine.book.archive.best().policy.id == new.id
 
 
 def test_nothing_can_be_learned_from_a_seed_that_fails_for_everybody(run, failing):
@@ -149,5 +149,5 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
     second, after = run(longer)
     second.run()
     assert path.read_bytes() == journal
-    assert (second.verdicts, second.reason) == (whole.verdicts, whole.reason)
+    assert (second.book.verdicts, second.reason) == (whole.book.verdicts, whole.reason)
     assert len(before.ran + after.ran) == 40

@@ -1,7 +1,5 @@
 """Validation: whoever scores highest on the gate users is the best, and no other test is made."""
 
-import json
-
 import pytest
 
 from evolve.book import FREE_IN_A_ROW
@@ -20,6 +18,7 @@ from evolve.setup import Setup
 from evolve.validation import Validation
 from policies.errors import AllFailedError
 from policies.policy import seed_policy
+from tests.evolve.scripted import ScriptedProposer
 
 SEED = seed_policy("awe")
 VALUES = (1, 2, 3, 4, 5, 6)
@@ -50,25 +49,11 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
         workers.tokens = {policy: 32 * each for policy, each in tokens.items()}
         users = people(24, periods=4, questions=8)
         split = split_by_users(users, 0) if holdout == "users" else split_by_periods(users)
-        contexts = []
-
-        class Scripted:
-            def propose(self, context):
-                contexts.append(context)
-                proposal = script[min(len(contexts) + past, len(script)) - 1]
-                if isinstance(proposal, Exception):
-                    raise proposal
-                return proposal
-
-            def observe(self, verdict):
-                pass
-
         evaluator = evaluator_on(workers, budget)
-        journaled = (tmp_path / "run" / FILE).read_text().splitlines()
-        past = sum(json.loads(line)["kind"] == "proposal" for line in journaled)
+        proposer = ScriptedProposer(script, tmp_path / "run")
         setup = Setup(
             evaluator,
-            Proposals(Scripted(), Meter(OfflineLM()), evaluator),
+            Proposals(proposer, Meter(OfflineLM()), evaluator),
             split,
             Plan(budget, 0, (), 10, 0),
             RunFolder(tmp_path / "run", "run"),
@@ -77,27 +62,27 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
             "digest",
         )
         engine = Validation(setup, Archive((Version(SEED, {}),), constraints=limits))
-        return engine, workers, contexts
+        return engine, workers, proposer.contexts
 
     return make
 
 
 def stages(engine):
-    return [verdict.stage for verdict in engine.verdicts]
+    return [verdict.stage for verdict in engine.book.verdicts]
 
 
 def best(engine):
-    return engine.archive.best().policy.settings["top_k"]
+    return engine.book.archive.best().policy.settings["top_k"]
 
 
 def test_any_gain_on_validation_users_is_accepted_and_is_the_next_parent(run, tmp_path):
     engine, _, contexts = run(setting(1), setting(2), setting(3), good={1: 3, 2: 4, 3: 3})
     engine.run()
-    assert [verdict.accepted for verdict in engine.verdicts[:3]] == [True, True, False]
+    assert [verdict.accepted for verdict in engine.book.verdicts[:3]] == [True, True, False]
     assert stages(engine)[:3] == ["validation"] * 3
     assert best(engine) == 2
     assert [context.parent.settings["top_k"] for context in contexts[:3]] == [10, 1, 2]
-    assert engine.archive.gate_gain() == pytest.approx(2 / 8)
+    assert engine.book.archive.gate_gain() == pytest.approx(2 / 8)
     names = sorted(path.name[:7] for path in (tmp_path / "run" / "policies").iterdir())
     assert names == ["gen-001", "gen-002"]
 
@@ -113,7 +98,7 @@ def test_only_gate_users_are_lived_and_their_failures_are_told(run):
 def test_equal_is_no_gain(run):
     engine, _, _ = run(setting(1))
     engine.run()
-    assert not engine.verdicts[0].accepted
+    assert not engine.book.verdicts[0].accepted
     assert best(engine) == 10
 
 
@@ -121,7 +106,7 @@ def test_one_that_is_behind_is_stopped_after_a_block(run):
     engine, workers, _ = run(setting(1), good={1: 0})
     engine.run()
     assert sum(name.startswith(policy_of(1).id) for name in workers.ran) == 4
-    assert engine.verdicts[0].reason.startswith("stopped as it is behind")
+    assert engine.book.verdicts[0].reason.startswith("stopped as it is behind")
 
 
 def test_what_costs_nothing_ends_the_run(run):
@@ -192,4 +177,4 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
     second, _, _ = run(*script, good=good, budget=40)
     second.run()
     assert path.read_bytes() == journal
-    assert (second.verdicts, second.reason) == (whole.verdicts, whole.reason)
+    assert (second.book.verdicts, second.reason) == (whole.book.verdicts, whole.reason)
