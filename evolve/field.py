@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -80,22 +81,27 @@ class Field:
     def answers_per_cluster(self) -> int:
         """The fewest answers of a gate cluster."""
         if self.holdout == "users":
-            return min(len(u.periods) * len(u.questions) for u in self.gate)
-        return min(test - gate for gate, test in self.ends.values())
+            return min(sum(_asked(user, range(len(user.periods)))) for user in self.gate)
+        return min(count for user in self.gate for count in self._gate_answers(user))
 
     @property
     def look_every(self) -> int:
         """Gate clusters between looks; under a time split whole users, whose questions belong."""
         if self.holdout == "users":
             return LOOK_EVERY
-        return max(LOOK_EVERY, *(len(user.questions) for user in self.gate))
+        return max(LOOK_EVERY, *(len(self._gate_answers(user)) for user in self.gate))
 
     @property
     def gate_clusters(self) -> int:
         """Number of clusters of the gate."""
         if self.holdout == "users":
             return len(self.gate)
-        return sum(len(user.questions) for user in self.gate)
+        return sum(len(self._gate_answers(user)) for user in self.gate)
+
+    def _gate_answers(self, user: User) -> list[int]:
+        """Answers at the gate to each question of a user that is asked there; a time split."""
+        gate, test = self.ends[user.id]
+        return [count for count in _asked(user, range(gate, test)) if count]
 
 
 def possible_splits(
@@ -145,6 +151,12 @@ def split_by_periods(users: tuple[User, ...]) -> Field:
             raise ValueError(f"user {user.id} has {periods} periods, not {FEWEST_PERIODS} or more")
         ends[user.id] = (periods // 2, periods // 2 + max(1, periods // 4))
     return Field("periods", (users,), users, users, ends)
+
+
+def _asked(user: User, periods: range) -> list[int]:
+    """How often each question is asked in some periods."""
+    asked = Counter(number for period in periods for number in user.asked_in(period))
+    return [asked[number] for number in range(len(user.questions))]
 
 
 def _shuffled(users: tuple[User, ...], seed: int, part: str) -> tuple[User, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from evolve.gym.rollout import Conversation, Span, World, replay, share
+from evolve.gym.recorded import Conversation
+from evolve.gym.rollout import Span, World, replay, share
 from evolve.gym.users import User
 from evolve.workers import WorldSpec
 from feedback.records import Rollout, Usage

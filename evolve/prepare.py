@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evolve.config import OFFLINE, Means, Options, check_payable
 from evolve.connecting import Cast, make_cast, world_spec
 from evolve.field import Field, possible_splits
+from evolve.gym.recorded import users_words
 from evolve.gym.rollout import World
 from evolve.gym.users import User, file_digest, load_users
 from evolve.inputs import load_policy
@@ -116,6 +117,7 @@ def _words_of(users: tuple[User, ...]) -> list[str]:
     for user in users:
         texts.append(user.profile)
         texts += [session.query for period in user.periods for session in period.sessions]
+        texts += users_words(user.recorded or ())
         for question in user.questions:
             texts += [question.query, *(choice.answer for choice in question.choices)]
     return texts

@@ -174,7 +174,8 @@ class Screen:
         tokens: dict[str, list[float]] = {}
         for task, heard in zip(tasks, self._evaluator.replay(tasks), strict=True):
             rollout, periods = said[task.user.id], self._periods(task.user)
-            before = right_of(rollout, periods) / (periods * len(task.user.questions))
+            asked = sum(len(task.user.asked_in(period)) for period in range(periods))
+            before = right_of(rollout, periods) / asked if asked else 0.0
             after = heard.accuracy
             gained.setdefault(task.policy.id, []).append(None if after is None else after - before)
             self.spent += task.cost

@@ -57,7 +57,7 @@ class Asked:
     Attributes:
         user: Was asked.
         period: From 0.
-        questions: All of them.
+        questions: All that are asked in it.
         joint: The probe of all their states, if there is one.
     """
 
@@ -121,7 +121,7 @@ def begin(
     lm: LM,
     probes: ProbeMode | None,
 ) -> Asked:
-    """Begin to ask all questions of a period, and to probe their states.
+    """Begin to ask the questions of a period, and to probe their states.
 
     Args:
         together: Begins the calls.
@@ -149,6 +149,7 @@ def begin(
         return _Question(number, order, answer, probe)
 
     joint = None
-    if probes in {"joint", "both"}:
-        joint = values(joint_probe_query(seed, user), joint_states(user))
-    return Asked(user, period, tuple(map(question, range(len(user.questions)))), joint)
+    numbers = user.asked_in(period)
+    if probes in {"joint", "both"} and numbers:
+        joint = values(joint_probe_query(seed, user, period), joint_states(user, period))
+    return Asked(user, period, tuple(map(question, numbers)), joint)

@@ -39,7 +39,7 @@ def bound_user(
     cases = {
         (period, number): _case(user, seed, period, number)
         for period in range(len(user.periods))
-        for number in range(len(user.questions))
+        for number in user.asked_in(period)
     }
     meter = Meter(lm)
     chosen: dict[_Case, int | None] = {}

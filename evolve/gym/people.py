@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evolve.gym.recorded import Conversation
 from feedback.records import UserTruth
 
 Schema = Mapping[str, tuple[str, ...]]
@@ -32,7 +33,7 @@ class Period:
     Attributes:
         start: First day, where the file says.
         end: Last day, where the file says.
-        sessions: At least one, in order of time.
+        sessions: In order of time; at least one, unless conversations are recorded.
         state: State to its true value throughout the period; every state of the schema.
         updated: States whose value differs from the period before; empty in the first period.
     """
@@ -60,11 +61,14 @@ class Question:
         query: Its text.
         required: States that it depends on; a published file names one of them twice.
         choices: At least two, no two for the same values.
+        periods: In which it is asked; None for all of them. Of a state that it requires, the
+            period of every change up to the last must be among them, and the first if it is none.
     """
 
     query: str
     required: tuple[str, ...]
     choices: tuple[Choice, ...]
+    periods: frozenset[int] | None = None
 
     def right_choice(self, state: Mapping[str, str]) -> int:
         """Index of the choice that suits the current values.
@@ -81,14 +85,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """One simulated person.
+    """One person, simulated or recorded.
 
     Attributes:
         id: Unique within the file.
         profile: What the simulated user is told to be; empty where the file has none.
         schema: State to its possible values.
         periods: At least one, in order of time.
-        questions: At least one; asked in every period.
+        questions: At least one.
+        recorded: What was said in each period, to be replayed; None where the person is simulated.
     """
 
     id: str
@@ -96,6 +101,15 @@ class User:
     schema: Schema
     periods: tuple[Period, ...]
     questions: tuple[Question, ...]
+    recorded: tuple[Conversation, ...] | None = None
+
+    def asked_in(self, period: int) -> tuple[int, ...]:
+        """Numbers of the questions that are asked at the end of a period."""
+        return tuple(
+            number
+            for number, question in enumerate(self.questions)
+            if question.periods is None or period in question.periods
+        )
 
     def truth(self) -> UserTruth:
         """What diagnosis, trace and feedback need to know of this user."""

@@ -45,17 +45,18 @@ def probe_query(seed: int, user: User, question: int) -> Query:
     return _states_query(user, required, _asked_seed(seed, user, question), CAPS["probe"])
 
 
-def joint_states(user: User) -> tuple[str, ...]:
-    """The required states of all questions, each once, in order of first appearance."""
-    return tuple(dict.fromkeys(s for asked in user.questions for s in asked.required))
+def joint_states(user: User, period: int) -> tuple[str, ...]:
+    """The required states of a period's questions, each once, in order of first appearance."""
+    asked = (user.questions[number] for number in user.asked_in(period))
+    return tuple(dict.fromkeys(state for question in asked for state in question.required))
 
 
-def joint_probe_query(seed: int, user: User) -> Query:
-    """One probe of the required states of all questions, in the words of the single ones.
+def joint_probe_query(seed: int, user: User, period: int) -> Query:
+    """One probe of the required states of a period's questions, in the words of the single ones.
 
     Its reply may be as long as those to single probes of two states each may be together.
     """
-    states = joint_states(user)
+    states = joint_states(user, period)
     limit = CAPS["probe"] * ceil(len(states) / 2)
     return _states_query(user, states, derive(seed, "asked", user.id, "all"), limit)
 

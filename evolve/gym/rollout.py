@@ -14,6 +14,7 @@ from evolve.agents.registry import make_agent
 from evolve.beside import OneByOne, SideBySide, Together
 from evolve.gym.asked import Asked, begin
 from evolve.gym.probes import ProbeMode
+from evolve.gym.recorded import Conversation, rounds_of
 from evolve.gym.simulate import SimulatedUser
 from evolve.gym.users import User
 from evolve.lm.base import LM, count_tokens
@@ -23,7 +24,6 @@ from feedback.records import Answer, ChatMessage, Compared, Rollout, message_pos
 from policies.errors import OutsideFailureError, PolicyFailureError
 from policies.policy import Policy
 
-Conversation = tuple[tuple[ChatMessage, ...], ...]  # one period: sessions of messages
 Revise = Callable[[Rollout], Policy]
 """From a life so far to the policy whose texts it goes on with; its settings stay the same."""
 
@@ -73,6 +73,8 @@ class Span:
 def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollout:
     """Live one rollout on-policy; a failure is data, never an exception.
 
+    A user whose conversations are recorded is lived off-policy: they are replayed.
+
     Each round waits for the one before, and memory takes note of a round while the user thinks of
     the next words. The questions and probes of a period are put together from memory at its end and
     asked side by side, while the next period is talked through. Of calls that fail side by side the
@@ -86,8 +88,8 @@ def live(policy: Policy, user: User, world: World, span: Span = Span()) -> Rollo
     """
 
     def talk(life: _Life, period: int) -> None:
-        for session in range(0 if span.answers_only else len(user.periods[period].sessions)):
-            life.converse(period, session)
+        if not span.answers_only:
+            life.talk(period)
 
     probes = None if span.answers_only else span.probes
     return _Life(policy, user, world).through(_periods(user, span), talk, probes)
@@ -107,8 +109,7 @@ def live_revised(policy: Policy, user: User, world: World, revise: Revise) -> Ro
     def talk(life: _Life, period: int) -> None:
         if period:
             life.go_on(revise)
-        for session in range(len(user.periods[period].sessions)):
-            life.converse(period, session)
+        life.talk(period)
 
     return _Life(policy, user, world).through(len(user.periods), talk, "single", ahead=False)
 
@@ -132,9 +133,7 @@ def replay(
     """
 
     def hear(life: _Life, period: int) -> None:
-        for session in recorded[period]:
-            for start in range(0, len(session), 2):
-                life.hear(session[start : start + 2])
+        life.hear_all(recorded[period])
 
     return _Life(policy, user, world).through(len(recorded), hear, "single" if probe else None)
 
@@ -150,22 +149,32 @@ def recorded_of(rollout: Rollout, periods: int) -> tuple[Conversation, ...]:
 
 
 def planned_calls(user: User, world: World, span: Span = Span()) -> int:
-    """Calls of replies, follow-ups, answers and probes; not of writes, which vary by policy."""
+    """Calls of replies, follow-ups, answers and probes; not of writes, which vary by policy.
+
+    Where conversations are recorded nobody replies or follows up.
+    """
     total = 0
     for period in range(_periods(user, span)):
-        asked = len(user.questions)
+        asked = len(user.asked_in(period))
         if span.answers_only:
             total += asked
             continue
-        rounds = world.rounds(period)
-        probes = {"single": asked, "joint": 1, "both": asked + 1}[span.probes]
-        total += len(user.periods[period].sessions) * (2 * rounds - 1) + asked + probes
+        joint = min(asked, 1)
+        probes = {"single": asked, "joint": joint, "both": asked + joint}[span.probes]
+        total += _talk_calls(user, world, period) + asked + probes
     return total
 
 
 def share(user: User, world: World, span: Span) -> Fraction:
     """What a rollout is charged: its share of the calls of a full one with single probes."""
     return Fraction(planned_calls(user, world, span), planned_calls(user, world))
+
+
+def _talk_calls(user: User, world: World, period: int) -> int:
+    """Replies and follow-ups of a period."""
+    if user.recorded is not None:
+        return 0
+    return len(user.periods[period].sessions) * (2 * world.rounds(period) - 1)
 
 
 def _periods(user: User, span: Span) -> int:
@@ -186,6 +195,20 @@ class _Life:
         self._answers: list[Answer] = []
         self._joint: Compared | None = None
         self._memory_tokens: list[int] = []
+
+    def talk(self, period: int) -> None:
+        """Live the sessions of a period, or hear them where they are recorded."""
+        if self._user.recorded is not None:
+            self.hear_all(self._user.recorded[period])
+            return
+        for session in range(len(self._user.periods[period].sessions)):
+            self.converse(period, session)
+
+    def hear_all(self, conversation: Conversation) -> None:
+        """Let memory observe the sessions of a recorded period, round by round."""
+        for session in conversation:
+            for messages in rounds_of(session):
+                self.hear(messages)
 
     def converse(self, period: int, session: int) -> None:
         """Live one session, round by round."""

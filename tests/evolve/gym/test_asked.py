@@ -28,7 +28,7 @@ def first_options(request):
 
 
 def is_joint(user, request):
-    return request.task == "probe" and len(states_in(request)) == len(joint_states(user))
+    return request.task == "probe" and len(states_in(request)) == len(joint_states(user, 0))
 
 
 def lived(lm, user, span, architecture="awi"):
@@ -63,7 +63,7 @@ def test_single_probes_count_and_what_differs_is_counted_beside_them(sample_user
 
 def test_a_state_that_cannot_be_read_is_a_format_error_of_its_own(sample_users, scripted):
     user = sample_users[0]
-    lost = joint_states(user)[0]
+    lost = joint_states(user, 0)[0]
 
     def forgets(request):
         said = first_options(request)

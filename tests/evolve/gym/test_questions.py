@@ -95,21 +95,21 @@ def test_a_probe_lists_each_state_once_with_all_its_values(user):
 
 def test_a_joint_probe_lists_the_states_of_all_questions_once_in_the_same_words(sample_users):
     for user in sample_users:
-        query = joint_probe_query(1, user)
+        query = joint_probe_query(1, user, 0)
         singles = [probe_query(1, user, number) for number in range(len(user.questions))]
         lines = {line for one in singles for line in one.prompt.splitlines()}
         assert sorted(lines) == sorted(query.prompt.splitlines())
-        assert len(joint_states(user)) == len(query.prompt.splitlines()) - 4
+        assert len(joint_states(user, 0)) == len(query.prompt.splitlines()) - 4
         assert (query.task, query.rules) == (singles[0].task, singles[0].rules)
-        assert query == joint_probe_query(1, user) != joint_probe_query(2, user)
+        assert query == joint_probe_query(1, user, 0) != joint_probe_query(2, user, 0)
 
 
 def test_a_joint_probe_has_room_for_every_state(sample_users, user):
-    assert joint_probe_query(1, user).max_tokens == CAPS["probe"]
+    assert joint_probe_query(1, user, 0).max_tokens == CAPS["probe"]
     for one in sample_users:
-        states = len(joint_states(one))
+        states = len(joint_states(one, 0))
         assert states > 2
-        assert joint_probe_query(1, one).max_tokens >= states * CAPS["probe"] / 2
+        assert joint_probe_query(1, one, 0).max_tokens >= states * CAPS["probe"] / 2
 
 
 def test_a_guess_is_fixed_per_run_user_and_question(sample_users):
