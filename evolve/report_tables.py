@@ -39,7 +39,7 @@ def closing_tables(
     spent = usage_table(title, usage) if paid is None else paid_table(title, usage, paid)
     tables = (
         _candidates(evolution),
-        _front(evolution.archive),
+        _front(evolution.book.archive),
         _test(outcome),
         _memory_gain(outcome),
         spent,
