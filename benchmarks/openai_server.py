@@ -31,7 +31,7 @@ from benchmarks.openai_bodies import NO_STATUS, Response, completion, error
 from benchmarks.openai_faults import Fault, Faults
 from benchmarks.openai_record import Record, Tally
 from benchmarks.openai_roles import request_of
-from evolve.lm.base import Request, count_tokens
+from evolve.lm.base import LM, Request, count_tokens
 from evolve.lm.offline import OfflineLM
 from evolve.lm.reader import the_reader
 
@@ -59,6 +59,7 @@ class OpenAIServer:
         filtered: Prompts that hold this text get an answer without content.
         usage: Whether answers say what they used.
         port: To listen on; 0 for any that is free.
+        lm: Answers; the offline model by default.
         bodies: The newest requests.
     """
 
@@ -71,13 +72,14 @@ class OpenAIServer:
     filtered: str | None = None
     usage: bool = True
     port: int = 0
+    lm: LM = field(default_factory=OfflineLM)
     bodies: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=_BODIES))
 
     def __enter__(self) -> Self:
         """Listen, in threads of its own."""
         the_reader()  # takes seconds once a process, which no request should wait for
         self.tally = Tally()
-        self._lm, self._thinks = OfflineLM(), threading.Lock()
+        self._thinks = threading.Lock()
         self._attempts: Counter[str] = Counter()
         self._attempting = threading.Lock()
         self._ended = threading.Event()
@@ -196,7 +198,7 @@ class OpenAIServer:
         """The body of an answer."""
         with self._thinks:  # one at a time: the interpreter lock allows no more anyhow
             began = time.monotonic()
-            done = self._lm.complete(request)
+            done = self.lm.complete(request)
             self.tally.played(request, time.monotonic() - began)
         text = "\n".join(message.content for message in request.messages)
         hidden = self.filtered is not None and self.filtered in text

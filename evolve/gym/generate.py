@@ -71,13 +71,13 @@ def _check_out(out: Path) -> None:
     """Refuse to take the place of a file that was not made here."""
     from evolve.gym.generating.parts import parts_of
 
+    if out.suffix != ".json":
+        raise ConfigError(f"--out must be a JSON file, but is {out}; let its name end in .json.")
     if out.is_dir() or (out.exists() and not parts_of(out).is_dir()):
         raise ConfigError(
             f"--out must name a new file, or one whose parts are in {parts_of(out)}, but {out} is "
             "there already; give another path."
         )
-    if out.suffix != ".json":
-        raise ConfigError(f"--out must be a JSON file, but is {out}; let its name end in .json.")
 
 
 def _affordable(options: argparse.Namespace, brief: Brief, spec: ModelSpec) -> bool:

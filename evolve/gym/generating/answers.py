@@ -69,8 +69,11 @@ def make_answers(
     def faults(answers: tuple[Answer, ...], tried: int) -> list[str]:
         if len({answer.text.casefold() for answer in answers}) < len(answers):
             return ["two answers are the same"]
-        text = " ".join(answer.text for answer in answers)
-        wrong = foreign("each answer", text, author.brief.language)
+        wrong = [
+            fault
+            for number, answer in enumerate(answers, 1)
+            for fault in foreign(f"answer {number}", answer.text, author.brief.language)
+        ]
         return wrong or _mistaken(author, material, [answer.text for answer in answers])
 
     return author.write(_ANSWERS, material, read, faults)

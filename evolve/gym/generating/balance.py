@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import mean
 
 from evolve.gym.people import User
-from evolve.tables import Table
+from evolve.tables import Table, number
 
 
 def balance_table(users: Sequence[User]) -> Table:
@@ -23,6 +23,7 @@ def balance_table(users: Sequence[User]) -> Table:
         all(period.state[name] == learned[user.id].get(name) for name in question.required)
         for user, period, question in answers
     ]
+    guessable = mean(guessed) if len(users) > 1 else None
     later = [period for user in users for period in user.periods[1:]]
     sessions = [session for user in users for period in user.periods for session in period.sessions]
     names = [name for user in users for name in user.schema]
@@ -31,7 +32,7 @@ def balance_table(users: Sequence[User]) -> Table:
         ("sessions of a user", f"{len(sessions) / len(users):.1f}"),
         ("questions, all users", str(sum(len(user.questions) for user in users))),
         ("right by guessing", f"{mean(1 / len(q.choices) for _, _, q in answers):.3f}"),
-        ("right by what is commonest among other users", f"{mean(guessed):.3f}"),
+        ("right by what is commonest among other users", number(guessable, 3)),
         ("states that change in a later period", f"{mean(len(p.updated) for p in later):.2f}"),
         ("sessions that let no state be known", f"{mean(not s.exposed for s in sessions):.3f}"),
         ("users who have a state, mean of all states", f"{_shared(names, len(users)):.3f}"),

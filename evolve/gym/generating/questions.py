@@ -57,8 +57,9 @@ def make_questions(author: Author, person: Person, kinds: Kinds) -> tuple[Asked,
 
     def faults(questions: tuple[Asked, ...], tried: int) -> list[str]:
         wrong = _form(questions, kinds, different)
+        for number, question in enumerate(questions, 1):
+            wrong += foreign(f"question {number}", question.query, author.brief.language)
         text = "\n".join(question.query for question in questions)
-        wrong += foreign("each question", text, author.brief.language)
         given = () if wrong else told(author, text, values_of(kinds)).items()
         return wrong + [
             f"a question lets a reader know that {name} is {value!r}, which none may"
