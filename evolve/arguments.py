@@ -80,6 +80,7 @@ RUN_ARGUMENTS = (
         bare=True,
     ),
     Argument("env", "environment file (default: the packaged sample)", metavar="FILE"),
+    Argument("probes", "what is true when, where --env holds chats (none)", metavar="FILE"),
     Argument("policy", "seed policy: none, native, rag, awe, awi or a file (awe)", metavar="SEED"),
     *MODEL_ARGUMENTS,
     Argument("rewrite-model", "rewrites texts (the model)"),

@@ -108,7 +108,8 @@ class Options:
     Attributes:
         budget: Rollouts, at least 1, or what ``evolve.units`` reads, such as ``300,$5,30min``: the
             first that is reached ends the run.
-        env: Path of an environment file, or ``sample`` for the packaged one.
+        env: Path of an environment file, or ``sample`` for the packaged one; with ``probes`` that
+            of a file of chats.
         policy: Name of a seed policy, or path of a policy file.
         models: Who plays which role.
         strategy: Name of one of ``evolve.optimize.strategy.STRATEGIES``.
@@ -118,6 +119,7 @@ class Options:
         later_rounds: Rounds of a session in later periods, at least 1.
         scope: ``global``: one policy for all users; ``user``: one for each, learned as it lives.
         feedback: Of scope ``user``: what is told after a period, one of ``LEVELS``.
+        probes: Path of a file of probes of the chats; None where ``env`` holds simulated users.
         architecture: ``same``: of all candidates that of the seed; ``any``: some move to another.
         max_memory_tokens: That the memory of a policy may hold, at least 200; None for no limit.
         max_answer_tokens: That a policy may take per answer, at least 1; None for no limit.
@@ -137,6 +139,7 @@ class Options:
     max_answer_tokens: int | None = None
     scope: Literal["global", "user"] = "global"
     feedback: Literal["none", "questions", "complete"] = "complete"
+    probes: str | None = None
 
     def __post_init__(self) -> None:
         # In its one shortest form, so that a run is the same however its budget was written.
@@ -210,10 +213,14 @@ class Options:
         return Constraints(self.max_memory_tokens, self.max_answer_tokens)
 
     def as_dict(self) -> dict[str, Any]:
-        """All options by the name that the command line gives them, JSON-able."""
+        """All options by the name that the command line gives them, JSON-able.
+
+        Of simulated users nothing is said of probes, as in runs from before there were any.
+        """
         flat: dict[str, Any] = {}
         for name, value in asdict(self).items():
-            flat |= value if name == "models" else {name: value}
+            if name != "probes" or value is not None:
+                flat |= value if name == "models" else {name: value}
         return flat
 
 

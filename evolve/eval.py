@@ -32,8 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     limit_threads()
     from evolve.config import RANGES, environment_path, make_means, make_models
+    from evolve.environment import load_environment
     from evolve.eval_report import tables_of, to_json
-    from evolve.gym.users import file_digest, load_users
     from evolve.inputs import load_policy
     from evolve.ranges import check_range
     from evolve.tables import print_tables
@@ -46,14 +46,14 @@ def _run(options: argparse.Namespace) -> int:
     models, means = make_models(given), make_means(given)
     names = [options.policy, *([options.against] if options.against is not None else [])]
     policies = [load_policy(name) for name in names]
-    env = environment_path(options.env)
-    users = load_users(env)[: options.users]
+    environment = load_environment(environment_path(options.env), options.probes)
+    users = environment.users[: options.users]
     spec = _spec(options, models, means)
     assessment, paid, model_notes = _assess(policies, users, spec, models, means)
-    environment = file_digest(env)
-    notes = [*model_notes, *_notes(policies, environment, assessment)]
+    notes = [*environment.notes, *model_notes]
+    notes += _notes(policies, environment.digest, assessment)
     if options.json:
-        header = {"environment": environment, "seed": options.seed, "notes": notes}
+        header = {"environment": environment.digest, "seed": options.seed, "notes": notes}
         print(to_json(header, assessment))
     else:
         print("\n".join(notes), end="\n\n")
@@ -142,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--policy", required=True, metavar="A", help=f"what is scored: {known}")
     add("--against", metavar="B", help="what it is compared with, user by user")
     add("--env", default="sample", metavar="FILE", help="environment file (the packaged sample)")
+    add("--probes", metavar="FILE", help="what is true when, where --env holds chats")
     add("--seed", type=int, default=0, metavar="S", help="of every random choice (0)")
     add("--users", type=int, metavar="N", help="the first N users of the file (all)")
     add(

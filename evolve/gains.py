@@ -124,7 +124,7 @@ def _paired_sums(
     for d in before:
         answers, guess, upper = expected.get(cluster_of(d), (0.0, 0.0, 0.0))
         bound = 0.0 if bounds is None else bounds[d.user, d.period, d.question]
-        expected[cluster_of(d)] = answers + 1, guess + 1 / d.choices, upper + bound
+        expected[cluster_of(d)] = answers + 1, guess + d.guessed, upper + bound
     both = sorted(right[0].keys() & right[1].keys())
     return [(right[0][c], right[1][c], *expected[c]) for c in both]
 

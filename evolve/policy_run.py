@@ -174,7 +174,7 @@ def _begin(
     run_folder = RunFolder(journal.folder, journal.header["run"])
     run_folder.sweep()
     run_folder.write_seed(prepared.seed)
-    _introduce(options, field, plan, journal, display)
+    _introduce(prepared, field, plan, journal, display)
     settled = Terms(options.units, plan.budget, float(plan.set_aside), terms.kept)
     ledger = Ledger(Fraction(plan.budget), plan.set_aside)
     opening = Opening(prepared, site, journal, watch, stack)
@@ -251,14 +251,17 @@ def _kept_terms(prepared: Prepared, means: Means, journal: Journal, terms: _Term
 
 
 def _introduce(
-    options: Options, field: Field, plan: Plan, journal: Journal, display: Display
+    prepared: Prepared, field: Field, plan: Plan, journal: Journal, display: Display
 ) -> None:
+    options = prepared.options
     strategy = STRATEGIES[options.strategy]
     buys = plan.describe(field)
     if strategy.engine != GATED:
         kept = f"{float(plan.set_aside):.1f} of them kept for {len(plan.test)} test users"
         buys = f"{plan.budget} rollouts, {kept}; {strategy.meaning}"
     display.say(f"run {journal.folder}: {buys}")
+    for note in prepared.notes:
+        display.say(note)
     if options.models.real:
         display.say(called(options.models))
         was, now = journal.header["options"].get("api_base"), options.models.api_base

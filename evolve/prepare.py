@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from evolve.config import OFFLINE, Means, Options, check_payable
 from evolve.connecting import Cast, make_cast, world_spec
+from evolve.environment import load_environment
 from evolve.field import Field, possible_splits
 from evolve.gym.recorded import users_words
 from evolve.gym.rollout import World
-from evolve.gym.users import User, file_digest, load_users
+from evolve.gym.users import User
 from evolve.inputs import load_policy
 from evolve.lm.models import ModelSpec
 from evolve.optimize.strategy import check_strategy
@@ -30,7 +31,8 @@ class Prepared:
         seed: The policy that it begins with.
         cast: Who plays which role.
         splits: That the environment allows, the preferred one first.
-        environment: Digest of its file.
+        environment: Digest of its file, or files.
+        notes: What every report on its users must say.
     """
 
     options: Options
@@ -39,6 +41,7 @@ class Prepared:
     cast: Cast
     splits: tuple[Field, ...]
     environment: str
+    notes: tuple[str, ...] = ()
 
     @property
     def spec(self) -> WorldSpec:
@@ -103,12 +106,13 @@ def prepare(options: Options, means: Means) -> Prepared:
         from evolve.optimize.mirror import check_url
 
         check_url(means.storage)
-    users = load_users(options.env_path)
+    environment = load_environment(options.env_path, options.probes)
+    users = environment.users
     seed = options.constraints.fitted(load_policy(options.policy))
     check_strategy(options.strategy, seed.architecture)
     splits = tuple(possible_splits(users, options.holdout, options.seed))
     cast = make_cast(options.models, means.timeout)
-    return Prepared(options, users, seed, cast, splits, file_digest(options.env_path))
+    return Prepared(options, users, seed, cast, splits, environment.digest, environment.notes)
 
 
 def _words_of(users: tuple[User, ...]) -> list[str]:

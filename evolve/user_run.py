@@ -170,6 +170,8 @@ def _introduce(prepared: Prepared, users: Sequence[User], journal: Journal, watc
         f"from period to period, feedback {options.feedback}; every period is scored with what was "
         "learned before it, on questions that are the same in all periods"
     )
+    for note in prepared.notes:
+        say(note)
     if options.models.real:
         say(called(options.models))
     if OFFLINE in (options.models.model, options.models.user_model):

@@ -142,7 +142,8 @@ class Answer:
     Attributes:
         period: From 0.
         question: Index of the question within the user.
-        choices: Number of choices (so random accuracy is 1 / choices).
+        choices: Number of choices (so random accuracy is 1 / choices); 0 where the answer is given
+            in own words, which guessing does not get right.
         right_choice: Index of the right choice in the file's order.
         chosen: Index of the chosen one in the file's order, or None if it could not be read.
         probes: One per required state, in the question's order; empty if probes were not asked.
@@ -259,7 +260,7 @@ class Diagnosis:
         user: Id of the user.
         period: From 0.
         question: Index of the question.
-        choices: Number of choices.
+        choices: Number of choices; 0 where the answer is given in own words.
         stage: Right, or the first stage that failed.
         lucky: Right although some required state was probed wrong.
         failed_states: States that the stage blames: for write those wrong at their write period
@@ -283,6 +284,11 @@ class Diagnosis:
     unknown_probes: int = 0
     trace: tuple[StateTrace, ...] = ()
     probed: bool = True
+
+    @property
+    def guessed(self) -> float:
+        """How often guessing is right, 0 to 1."""
+        return 1 / self.choices if self.choices else 0.0
 
     @property
     def earliest(self) -> TraceStage | None:

@@ -34,7 +34,7 @@ class Scores:
         utilization: By a utilization failure; None likewise.
         format: Answers whose choice could not be read.
         lucky: Right answers with a wrong probe, part of ``accuracy``; None likewise.
-        random: Accuracy of guessing: mean of 1 / number of choices.
+        random: Accuracy of guessing: mean of 1 / number of choices, 0 of answers in own words.
         upper: Accuracy of the same model when told the true states; None without bounds.
         memory: (accuracy - random) / (upper - random), not clipped; None where it is undefined:
             without bounds, or where ``upper`` does not exceed ``random``.
@@ -77,7 +77,7 @@ def score(diagnoses: Sequence[Diagnosis], bounds: Bounds | None = None) -> Score
     stages = Counter(d.stage for d in diagnoses)
     probed = all(d.probed for d in diagnoses)
     accuracy = stages[Stage.RIGHT] / n
-    random = sum(1 / d.choices for d in diagnoses) / n
+    random = sum(d.guessed for d in diagnoses) / n
     upper = None if bounds is None else sum(_bound(d, bounds) for d in diagnoses) / n
     earliest = Counter(d.earliest for d in diagnoses if d.trace)
     traced = sum(earliest.values())

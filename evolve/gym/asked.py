@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from evolve.agents.base import MemoryAgent, Query
 from evolve.beside import Begun, Together
+from evolve.gym.own_words import named_choice, own_probe
 from evolve.gym.people import User
 from evolve.gym.probes import ProbeMode, Values, compared, probe_values, state_probes
 from evolve.gym.questions import (
@@ -42,7 +43,15 @@ class _Call(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A question that was put to the model, and its own probe, if it has one."""
+    """A question that was put to the model, and its own probe, if it has one.
+
+    Attributes:
+        number: Of the question.
+        order: In which its choices are shown.
+        answer: The question itself.
+        probe: Of its states; None where a joint one does, where nothing is probed, and where the
+            question is answered in own words.
+    """
 
     number: int
     order: tuple[int, ...]
@@ -59,12 +68,14 @@ class Asked:
         period: From 0.
         questions: All that are asked in it.
         joint: The probe of all their states, if there is one.
+        probed: Whether states are probed.
     """
 
     user: User
     period: int
     questions: tuple[_Question, ...]
     joint: _Call[Values] | None
+    probed: bool
 
     def answers(self, meter: Meter) -> Iterator[tuple[Answer, Compared]]:
         """The answers in order, each with how its probes compare with a joint one's.
@@ -72,9 +83,13 @@ class Asked:
         Args:
             meter: Counts what was spent; a failure is raised once the answers before it are out.
         """
-        joint = self._joint(meter)
-        for place, question in enumerate(self.questions):
-            yield self._answer(question, meter, joint, first=place == 0)
+        joint, first = self._joint(meter), True
+        for question in self.questions:
+            if self.user.questions[question.number].own_words:
+                yield self._own_words(question, meter), Compared()
+                continue
+            yield self._answer(question, meter, joint, first=first)
+            first = False
 
     def _joint(self, meter: Meter) -> Read[Values] | None:
         if self.joint is None:
@@ -82,10 +97,26 @@ class Asked:
         try:
             return self.joint.read(meter)
         except PolicyFailureError as failure:
-            if self.questions[0].probe is None:
+            if all(question.probe is None for question in self.questions):
                 raise
             # Beside single ones it is only looked at: what cannot be asked is not the same.
             return Read("", FormatError(str(failure)))
+
+    def _own_words(self, question: _Question, meter: Meter) -> Answer:
+        asked, state = self.user.questions[question.number], self.user.periods[self.period].state
+        reply, context = question.answer.read(meter), question.answer.context
+        chosen = None if isinstance(reply.value, FormatError) else reply.value
+        return Answer(
+            period=self.period,
+            question=question.number,
+            choices=0,
+            right_choice=asked.right_choice(state),
+            chosen=chosen,
+            probes=own_probe(asked, state, chosen, reply.text) if self.probed else (),
+            context=context,
+            probe_context=context,
+            reply=reply.text,
+        )
 
     def _answer(
         self, question: _Question, meter: Meter, joint: Read[Values] | None, *, first: bool
@@ -143,13 +174,15 @@ def begin(
     def question(number: int) -> _Question:
         asked, order = user.questions[number], choice_order(seed, user, number, period)
         read = partial(parse_choice, choices=[asked.choices[i].answer for i in order])
+        if asked.own_words:
+            read = partial(named_choice, choices=asked.choices)
         answer = put(answer_query(seed, user, number, order), read)
-        single = probes in {"single", "both"}
+        single = probes in {"single", "both"} and not asked.own_words
         probe = values(probe_query(seed, user, number), asked.required) if single else None
         return _Question(number, order, answer, probe)
 
     joint = None
-    numbers = user.asked_in(period)
-    if probes in {"joint", "both"} and numbers:
+    if probes in {"joint", "both"} and user.probed_in(period):
         joint = values(joint_probe_query(seed, user, period), joint_states(user, period))
-    return Asked(user, period, tuple(map(question, numbers)), joint)
+    questions = tuple(map(question, user.asked_in(period)))
+    return Asked(user, period, questions, joint, probed=probes is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from evolve.beside import OneByOne, SideBySide, Together
+from evolve.gym.own_words import named_choice
 from evolve.gym.questions import bound_request, choice_order
 from evolve.gym.users import User
 from evolve.lm.asking import ask
@@ -68,9 +69,14 @@ def _case(user: User, seed: int, period: int, number: int) -> _Case:
 def _choose(user: User, seed: int, case: _Case, lm: LM) -> int | None:
     """The file's index of the choice that the model makes, or None."""
     number, values, order = case
-    shown = [user.questions[number].choices[i].answer for i in order]
+    choices = user.questions[number].choices
+    own_words = user.questions[number].own_words
+    shown = [choices[i].answer for i in order]
+    request = bound_request(seed, user, number, values, order)
     try:
-        request = bound_request(seed, user, number, values, order)
+        if own_words:
+            named = ask(lm, request, lambda reply: named_choice(reply, choices))
+            return None if isinstance(named.value, FormatError) else named.value
         found = ask(lm, request, lambda reply: parse_choice(reply, shown))
     except PolicyFailureError:
         return None

@@ -47,28 +47,39 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice of a question: the values that it suits, in the order of ``required``."""
+    """One choice of a question.
+
+    Attributes:
+        state: The values that it suits, in the order of ``required``.
+        answer: Its text.
+        also: Other ways to write the value, where the question is answered in own words.
+    """
 
     state: tuple[str, ...]
     answer: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A multiple-choice question.
+    """A question, of multiple choice or to be answered in own words.
 
     Attributes:
         query: Its text.
-        required: States that it depends on; a published file names one of them twice.
-        choices: At least two, no two for the same values.
+        required: States that it depends on; a published file names one of them twice. One alone
+            where it is answered in own words.
+        choices: At least two, no two for the same values. Of a question in own words, the values
+            that an answer may name, the last being ``evolve.gym.own_words.ANOTHER``.
         periods: In which it is asked; None for all of them. Of a state that it requires, the
             period of every change up to the last must be among them, and the first if it is none.
+        own_words: Whether the choices are not shown and the answer is matched with them.
     """
 
     query: str
     required: tuple[str, ...]
     choices: tuple[Choice, ...]
     periods: frozenset[int] | None = None
+    own_words: bool = False
 
     def right_choice(self, state: Mapping[str, str]) -> int:
         """Index of the choice that suits the current values.
@@ -110,6 +121,10 @@ class User:
             for number, question in enumerate(self.questions)
             if question.periods is None or period in question.periods
         )
+
+    def probed_in(self, period: int) -> tuple[int, ...]:
+        """Of them those that have a probe: an answer in own words is its own."""
+        return tuple(n for n in self.asked_in(period) if not self.questions[n].own_words)
 
     def truth(self) -> UserTruth:
         """What diagnosis, trace and feedback need to know of this user."""

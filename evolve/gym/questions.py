@@ -16,6 +16,10 @@ _ANSWER_RULES = (
     'Reply with JSON only, {"answer": N}, where N is the number of the choice that fits the '
     "present situation of the user best."
 )
+_OWN_WORDS = (
+    'Reply with JSON only, {"answer": "WORDS"}: what is true of the user now, in at most twelve '
+    'words, or "unknown".'
+)
 _PROBE_RULES = (
     'Reply with JSON only, {"name": "option"} with every name that is asked for and one of its '
     'options in full, or "unknown".'
@@ -35,8 +39,8 @@ def choice_order(seed: int, user: User, question: int, period: int) -> tuple[int
 def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> Query:
     """The question as it is put to an agent."""
     asked = user.questions[question]
-    said = _question_text(asked, order)
-    return Query("answer", _ANSWER_RULES, said, asked.query, _asked_seed(seed, user, question))
+    said, rules = _question_text(asked, order), _OWN_WORDS if asked.own_words else _ANSWER_RULES
+    return Query("answer", rules, said, asked.query, _asked_seed(seed, user, question))
 
 
 def probe_query(seed: int, user: User, question: int) -> Query:
@@ -46,13 +50,13 @@ def probe_query(seed: int, user: User, question: int) -> Query:
 
 
 def joint_states(user: User, period: int) -> tuple[str, ...]:
-    """The required states of a period's questions, each once, in order of first appearance."""
-    asked = (user.questions[number] for number in user.asked_in(period))
+    """The states that a period's questions probe, each once, in order of first appearance."""
+    asked = (user.questions[number] for number in user.probed_in(period))
     return tuple(dict.fromkeys(state for question in asked for state in question.required))
 
 
 def joint_probe_query(seed: int, user: User, period: int) -> Query:
-    """One probe of the required states of a period's questions, in the words of the single ones.
+    """One probe of all ``joint_states`` of a period, in the words of the single ones.
 
     Its reply may be as long as those to single probes of two states each may be together.
     """
@@ -82,7 +86,8 @@ def bound_request(
     asked = user.questions[question]
     given = dict(zip(asked.required, values, strict=True))
     facts = [f"- {state}: {' '.join(value.split())}" for state, value in given.items()]
-    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + f"\n</facts>\n\n{_ANSWER_RULES}"
+    rules = _OWN_WORDS if asked.own_words else _ANSWER_RULES
+    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + f"\n</facts>\n\n{rules}"
     messages = (Message("system", system), Message("user", _question_text(asked, order)))
     return Request("bound", messages, _asked_seed(seed, user, question), CAPS["bound"])
 
@@ -93,6 +98,8 @@ def _asked_seed(seed: int, user: User, question: int) -> int:
 
 
 def _question_text(asked: Question, order: Sequence[int]) -> str:
+    if asked.own_words:
+        return f"<question>\n{asked.query}\n</question>\nReply with JSON only."
     choices = [f"{n}. {asked.choices[i].answer}" for n, i in enumerate(order, 1)]
     return (
         f"<question>\n{asked.query}\n</question>\n<choices>\n"

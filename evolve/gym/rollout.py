@@ -155,12 +155,12 @@ def planned_calls(user: User, world: World, span: Span = Span()) -> int:
     """
     total = 0
     for period in range(_periods(user, span)):
-        asked = len(user.asked_in(period))
+        asked, probed = len(user.asked_in(period)), len(user.probed_in(period))
         if span.answers_only:
             total += asked
             continue
-        joint = min(asked, 1)
-        probes = {"single": asked, "joint": joint, "both": asked + joint}[span.probes]
+        joint = min(probed, 1)
+        probes = {"single": probed, "joint": joint, "both": probed + joint}[span.probes]
         total += _talk_calls(user, world, period) + asked + probes
     return total
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Task = Literal[
-    "reply", "write", "answer", "probe", "user", "bound", "rewrite", "generate", "check"
-]
+Task = Literal["reply", "write", "answer", "probe", "user", "bound", "rewrite", "generate", "check"]
 
 CAPS: Mapping[Task, int] = {
     "answer": 256,

@@ -39,7 +39,7 @@ def choose(request: Request, capacity: Capacity) -> str:
     block, question = _CHOICES.search(said), _QUESTION.search(said)
     choices = tuple(_CHOICE.findall(block.group(1))) if block else ()
     if not choices:
-        return "I see no choices."
+        return _in_own_words(request, question.group(1) if question else "", capacity)
     meaning = _meaning(question.group(1) if question else "", choices)
     if request.task == "bound":
         scores = _by_facts(request, choices, meaning)
@@ -52,6 +52,27 @@ def choose(request: Request, capacity: Capacity) -> str:
         attended = attend_plain(items_of(request), about, request, capacity)
         scores = _by_likeness([one.item.reading.text for one in attended], choices)
     return json.dumps({"answer": _best(scores, choices, request.seed) + 1})
+
+
+def _in_own_words(request: Request, question: str, capacity: Capacity) -> str:
+    """What a memory says that is most like the question; the given facts where there are any."""
+    facts = _FACTS.search(request.messages[0].content)
+    if facts:
+        said = "; ".join(line.partition(": ")[2] for line in facts.group(1).split("\n"))
+    else:
+        attended = attend_plain(items_of(request), question, request, capacity)
+        said = _likeliest_text(attended, newest=newer_wins(request))
+    return json.dumps({"answer": said}, ensure_ascii=False)
+
+
+def _likeliest_text(attended: Sequence[Attended], *, newest: bool) -> str:
+    """The memory that weighs most, or where newer wins a late one of those that weigh nearly as."""
+    if not attended:
+        return UNKNOWN
+    most = attended[0].weight
+    like = [one for one in attended if one.weight >= _OF_THE_LIKE * most] or attended[:1]
+    chosen = max(like, key=lambda one: one.item.age) if newest else like[0]
+    return chosen.item.reading.text
 
 
 def _best(scores: Sequence[float], choices: Sequence[str], seed: int) -> int:

@@ -18,6 +18,7 @@ __all__ = [
     "parse_choice",
     "parse_object",
     "parse_values",
+    "parse_words",
     "parse_write",
 ]
 
@@ -49,6 +50,33 @@ def parse_choice(reply: str, choices: Sequence[str]) -> int:
     if len(numbers) > 1:
         raise FormatError("the reply gives several answers that differ")
     return numbers.pop() - 1
+
+
+def parse_words(reply: str) -> str:
+    """The answer that a reply gives in its own words.
+
+    It is the ``answer`` of the one JSON object in the reply that has it, a text or a number, or
+    else the whole reply.
+
+    Raises:
+        FormatError: There is nothing of the kind, or several answers that differ.
+    """
+    found = objects_in(reply)
+    given = [one["answer"] for one in found if "answer" in one]
+    if found and not given:
+        raise FormatError("the JSON object has no answer")
+    said = {str(_in_words(one)).strip() for one in given or [_whole(reply)]}
+    if len(said) > 1:
+        raise FormatError("the reply gives several answers that differ")
+    return said.pop()
+
+
+def _in_words(answer: object) -> str | int | float:
+    if isinstance(answer, str) and answer.strip():
+        return answer
+    if isinstance(answer, int | float) and not isinstance(answer, bool):
+        return answer
+    raise FormatError(f"the answer is of type {type(answer).__name__}, or empty, not in words")
 
 
 def parse_values(reply: str, states: Sequence[str]) -> dict[str, str | None]:

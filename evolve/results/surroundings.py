@@ -9,9 +9,10 @@ from typing import Any
 
 from evolve.config import OFFLINE, Options
 from evolve.connecting import Cast
+from evolve.environment import environment_digest, load_environment
 from evolve.field import Field, possible_splits
 from evolve.folder import SEED
-from evolve.gym.users import User, file_digest, load_users
+from evolve.gym.users import User
 from evolve.inputs import load_policy
 from evolve.lm.models import ModelSpec
 from evolve.prepare import Prepared
@@ -53,9 +54,9 @@ def find_users(
         traceable: Whether the run's rollouts can still be traced through their memory.
     """
     try:
-        if file_digest(options.env_path) != header["environment"]:
+        if environment_digest(options.env_path, options.probes) != header["environment"]:
             return None
-        users = load_users(options.env_path)
+        users = load_environment(options.env_path, options.probes).users
     except EnvironmentFileError:
         return None
     return users if traceable else tuple(_untraceable(user) for user in users)

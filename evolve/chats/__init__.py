@@ -1,0 +1,1 @@
+"""Your own conversations as an environment: exported chats, and probes of what is true when."""

@@ -1,0 +1,72 @@
+"""Where the users of a run come from: an environment file, or chats and their probes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from evolve.gym.checked import read_bytes
+from evolve.gym.people import User
+from evolve.gym.recorded import OFF_POLICY
+from evolve.gym.users import file_digest, load_users
+from policies.errors import ConfigError, EnvironmentFileError
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Users and what must be known of them.
+
+    Attributes:
+        users: At least one.
+        digest: Of the files that they were read from, 16 hex digits.
+        notes: What every report on them must say.
+    """
+
+    users: tuple[User, ...]
+    digest: str
+    notes: tuple[str, ...] = ()
+
+
+def load_environment(env: str, probes: str | None = None) -> Environment:
+    """Read and check an environment.
+
+    Args:
+        env: Path of an environment file; of a file of chats where there are probes.
+        probes: Path of a file of probes.
+
+    Raises:
+        EnvironmentFileError: A file cannot be read or breaks a rule.
+        ConfigError: Chats come without probes.
+    """
+    if probes is not None:
+        return _own_chats(env, probes)
+    if env.endswith(".jsonl"):
+        raise ConfigError(
+            f"Chats need probes of what is true of their users, but --env is {env} and --probes is "
+            "missing; give a file of probes."
+        )
+    return Environment(load_users(env), file_digest(env))
+
+
+def environment_digest(env: str, probes: str | None = None) -> str:
+    """The digest that ``load_environment`` gives; errors of reading as there."""
+    if probes is None:
+        return file_digest(env)
+    data = (read_bytes(path, EnvironmentFileError) for path in (env, probes))
+    return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in data)).hexdigest()[:16]
+
+
+def _own_chats(env: str, probes: str) -> Environment:
+    from evolve.chats.probing import probes_of
+    from evolve.chats.reading import chats_of
+    from evolve.chats.users import users_of_chats
+
+    chats = chats_of(read_bytes(env, EnvironmentFileError), env)
+    users = users_of_chats(chats.talks, probes_of(read_bytes(probes, EnvironmentFileError), probes))
+    asked = sum(len(user.asked_in(p)) for user in users for p in range(len(user.periods)))
+    talks = sum(len(of_user) for of_user in chats.talks.values())
+    found = (
+        f"{talks} conversations of {len(chats.talks)} users; {len(users)} have probes, which ask "
+        f"{asked} questions; messages left out, of tools or without text: {chats.left_out}"
+    )
+    return Environment(users, environment_digest(env, probes), (found, OFF_POLICY))

@@ -1,0 +1,81 @@
+"""Probes are read from YAML and JSON; what breaks a rule is said in a sentence."""
+
+import json
+from datetime import date
+
+import pytest
+
+from evolve.chats.probing import probes_of
+from policies.errors import EnvironmentFileError
+
+PROBE = {
+    **{"user": "ann", "state": "diet", "question": "What to eat?"},
+    **{"expected": "vegan", "date": "2024-03-01"},
+}
+WRITTEN = """
+- user: ann
+  state: age
+  question: How old am I?
+  expected: 41
+  date: 2024-03-01
+  accept: [forty-one]
+- user: ann
+  state: diet
+  question: "What to eat?"
+  expected: vegan
+  date: 2024-03-01 10:00:00
+  choices: [vegan, meat]
+"""
+
+
+def read(probe):
+    return probes_of(json.dumps([probe]).encode(), "probes.json")[0]
+
+
+def test_yaml():
+    age, diet = probes_of(WRITTEN.encode(), "probes.yaml")
+    assert (age.expected, age.since, age.accept) == ("41", date(2024, 3, 1), ("forty-one",))
+    assert age.choices is None
+    assert diet.choices == {"vegan": "vegan", "meat": "meat"}
+    assert diet.since == age.since
+
+
+def test_json(probes):
+    assert [probe.user for probe in probes] == ["ann", "ann", "ann", "7"]
+    assert probes[2].choices == {"vegan": "A stew.", "meat": "A steak."}
+    assert probes[3].accept == ("no nuts",)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"expcted": "x"}, 'found "expcted"'),
+        ({"user": None}, "`user` must be given"),
+        ({"state": "a: b"}, "without a colon or a bar"),
+        ({"question": ""}, "`question` must be text"),
+        ({"expected": True}, "put it in quotes"),
+        ({"expected": "?!"}, "has none"),
+        ({"date": "March"}, "`date` must be a time"),
+        ({"date": None}, "`date` must be given"),
+        ({"choices": ["meat", "fish"]}, "which is none of the `choices`"),
+        ({"choices": ["vegan"]}, "at least two"),
+        ({"choices": ["vegan", "vegan"]}, "at least two, no two the same"),
+        ({"choices": {"vegan": "x", "meat": "x"}}, "no two the same"),
+        ({"choices": "vegan"}, "`choices` must be an object"),
+        ({"choices": ["vegan", "meat"], "accept": ["plants"]}, "remove one of them"),
+        ({"accept": []}, "at least one text"),
+    ],
+)
+def test_mistakes(change, told):
+    with pytest.raises(EnvironmentFileError) as raised:
+        read(PROBE | change)
+    assert told in str(raised.value)
+    assert str(raised.value).startswith("probes.json, object 0")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a: b", "- [", "- 3", "- {user: 2024-99-99}", "- !!python/object:os.x {}"]
+)
+def test_broken_yaml(text):
+    with pytest.raises(EnvironmentFileError, match=r"^probes\.yml"):
+        probes_of(text.encode(), "probes.yml")
