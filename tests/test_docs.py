@@ -46,6 +46,22 @@ FEW = f"--env few.json {ONE_JOB}"  # twelve users with four periods each, made b
 UV = f"{find_uv_bin()} run --active --no-sync --offline --no-cache"
 
 
+# A command that a model answers, here the stand-in of rehearsals over loopback.
+SERVED = """
+import os, shlex, subprocess, sys
+from benchmarks.openai_server import OpenAIServer
+from evolve.gym.generating.rehearsed import Rehearsed
+with OpenAIServer(lm=Rehearsed()) as server:
+    line = [*shlex.split(sys.argv[1]), "--api-base", server.base_url]
+    sys.exit(subprocess.call(line, env={**os.environ, "OPENAI_API_KEY": "sk-test"}))
+"""
+GENERATE = (
+    'python -m evolve.gym.generate --domain "travel assistant" --model openai/gpt-4.1-mini'
+    " --out travel.json"
+)
+GENERATE_FEW = f"{GENERATE} --users 12 --periods 2 --questions 2"
+
+
 @dataclass(frozen=True)
 class Way:
     """What is run in place of a command as it is printed; ``{}`` stands for the command itself."""
@@ -88,6 +104,11 @@ WAYS = {
     # What it begins would be paid for.
     "python -m evolve.loop --model openai/gpt-4.1-mini --budget 300 --name real": Way(
         "python -m evolve.loop --model openai/gpt-4.1-mini --budget 60 --dry-run --env few.json"
+    ),
+    f"{GENERATE} --dry-run": AS_PRINTED,
+    GENERATE: Way(f"python -c {shlex.quote(SERVED)} {shlex.quote(GENERATE_FEW)}"),
+    "python -m evolve.loop --env travel.json --model openai/gpt-4.1-mini --budget 60 --dry-run": (
+        AS_PRINTED
     ),
     "python -m evolve.gym.sample --seed 8 --users 24 --out first.json": AS_PRINTED,
     "python -m evolve.loop --model openai/gpt-4.1-mini --budget 46 --env first.json --dry-run": (

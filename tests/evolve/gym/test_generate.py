@@ -20,8 +20,9 @@ from evolve.gym.users import load_users
 from evolve.lm import client
 from evolve.lm.provider import Reply
 from policies.errors import ModelError
+from tests.pages import ROOT, fences_of
 
-ROOT = Path(__file__).parents[3]
+GUIDE = ROOT / "docs" / "guide" / "generate.md"
 SMALL = ["--domain", "travel assistant", "--users", "3", "--periods", "3", "--questions", "2"]
 PATIENCE = 300  # seconds after which a process hangs
 MODEL = ["--model", "openai/x", "--price", "0.4,1.6"]
@@ -130,6 +131,13 @@ def test_a_dry_run_calls_nothing_and_leaves_nothing(capsys):
     assert run("--dry-run") == 0
     assert "Estimate: 3 users" in capsys.readouterr().out
     assert (Played.sent, list(Path.cwd().iterdir())) == (0, [])
+
+
+def test_the_guide_shows_the_estimate_that_is_printed(capsys):
+    line = ["--domain", "travel assistant", "--out", "travel.json", *MODEL, "--dry-run"]
+    assert main(line) == 0
+    shown = [fence for fence in fences_of(GUIDE) if fence.language == "text"]
+    assert "\n".join(shown[0].lines) == capsys.readouterr().out.strip()
 
 
 def test_what_costs_much_is_asked_on_a_terminal(capsys, monkeypatch):
