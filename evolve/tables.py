@@ -9,11 +9,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of ready texts; the first column stands left, the others right."""
+    """A table of ready texts.
+
+    Attributes:
+        title: Above it.
+        columns: Their names.
+        rows: Their texts.
+        left: So many columns stand left, the others right.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    left: int = 1
 
 
 def number(value: float | None, digits: int = 4, missing: str = "-") -> str:
@@ -34,9 +42,10 @@ def plain(table: Table) -> str:
     lines = (table.columns, *table.rows)
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     shown = [table.title]
-    for first, *others in lines:
-        cells = [first.ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+    for line in lines:
+        sized = tuple(zip(line, widths, strict=True))
+        cells = [cell.ljust(width) for cell, width in sized[: table.left]]
+        cells += [cell.rjust(width) for cell, width in sized[table.left :]]
         shown.append("  ".join(cells).rstrip())
     return "\n".join(shown)
 
@@ -61,7 +70,7 @@ def _draw(tables: Sequence[Table]) -> None:
             console.print()
         drawn = Drawn(title=escape(table.title), title_justify="left", box=None, pad_edge=False)
         for place, column in enumerate(table.columns):
-            drawn.add_column(escape(column), justify="right" if place else "left")
+            drawn.add_column(escape(column), justify="left" if place < table.left else "right")
         for row in table.rows:
             drawn.add_row(*(escape(cell) for cell in row))
         console.print(drawn)

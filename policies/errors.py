@@ -5,6 +5,8 @@ MnemotuneError
 ├── UserError              the user can mend it: one sentence, exit status 2, no traceback
 │   ├── PolicyFileError        a policy file or its content breaks a rule
 │   ├── EnvironmentFileError   an environment file breaks a rule
+│   ├── ExportError            a policy that a target cannot take, or a file that it cannot go to
+│   ├── ImportSourceError      a prompt or a configuration that no policy can be made from
 │   ├── ReferenceRunError      a published run's files cannot be read or do not fit the environment
 │   ├── ConfigError            options that contradict each other or lie outside their range
 │   ├── BudgetTooSmallError    the budget does not buy one full proposal
@@ -39,6 +41,14 @@ class PolicyFileError(UserError):
 
 class EnvironmentFileError(UserError):
     """An environment file breaks a rule."""
+
+
+class ExportError(UserError):
+    """A policy cannot be exported as it was asked for."""
+
+
+class ImportSourceError(UserError):
+    """A prompt or a configuration of another system cannot become a policy."""
 
 
 class ReferenceRunError(UserError):

@@ -1,0 +1,1 @@
+"""Policies as other systems take them: one module for each format."""

@@ -1,0 +1,98 @@
+"""Finds the policy that is to be exported: a file, or a version of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evolve.exporting.origin import Origin, find_origin
+from evolve.results.run_record import RunRecord, find_run, read_run
+from policies.errors import ExportError
+from policies.policy import Policy, read_policy
+
+_LEAST_PREFIX = 4  # digits of an id that name a version
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A policy to export.
+
+    Attributes:
+        policy: The policy.
+        origin: What it was tuned to.
+        named: What names it to other commands: a file, or a seed.
+        rejected: Why the run did not accept it; None where it did, or no run judged it.
+    """
+
+    policy: Policy
+    origin: Origin
+    named: str
+    rejected: str | None = None
+
+
+def find_source(name: str, version: str | None) -> Source:
+    """The policy that is meant.
+
+    Args:
+        name: A policy file, the folder of a run, its name, or ``latest``.
+        version: ``best``, ``seed``, an id or its first digits, the name of a candidate, or in scope
+            ``user`` that of a user; None for the best.
+
+    Raises:
+        UserError: There is no such file, run or version.
+    """
+    path = Path(name)
+    if path.suffix in {".yaml", ".yml"} or path.is_file():
+        if version is not None:
+            raise ExportError(
+                f"--policy names a version of a run, but {name} is a policy file; leave one of the "
+                "two out."
+            )
+        policy = read_policy(path)
+        return Source(policy, find_origin(policy, path), name)
+    record = read_run(find_run(name))
+    policy = _version(record, version)
+    verdicts = [one.verdict for one in record.candidates if one.policy.id == policy.id]
+    rejected = None
+    if verdicts and not any(verdict.accepted for verdict in verdicts):
+        rejected = verdicts[-1].reason
+    return Source(policy, find_origin(policy, record.folder), _named(record, policy), rejected)
+
+
+def _version(record: RunRecord, version: str | None) -> Policy:
+    """The policy of a run that a version names."""
+    if version is None and record.own:
+        raise ExportError(
+            f"Run {record.name} has a policy for each user, but --policy names none; name a user: "
+            f"{', '.join(record.own)}."
+        )
+    wanted, by_name = "best" if version is None else version, _names(record)
+    if wanted in by_name:
+        return by_name[wanted]
+    short = len(wanted) < _LEAST_PREFIX
+    found = [p for key, p in record.policies.items() if key.startswith(wanted) and not short]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(dict.fromkeys(one.short_id for one in record.versions))
+    raise ExportError(
+        f"--policy must name one version of run {record.name}, but {wanted!r} names "
+        f"{len(found) or 'none'}; use best, seed, an id ({known}) or a candidate such as gen-001.0."
+    )
+
+
+def _names(record: RunRecord) -> Mapping[str, Policy]:
+    """What names a policy of a run, other than its id."""
+    candidates = {one.name: one.policy for one in record.candidates}
+    return {**record.own, **candidates, "best": record.best, "seed": record.seed}
+
+
+def _named(record: RunRecord, policy: Policy) -> str:
+    """The file of a version in its run folder; of the seed, what the run was told."""
+    files = [record.folder / "best.yaml"]
+    for place in ("policies", "candidates"):
+        files += sorted((record.folder / place).glob(f"*-{policy.short_id}.yaml"))
+    for file in files:
+        if file.is_file() and read_policy(file).id == policy.id:
+            return str(file)
+    return str(record.options.get("policy", policy.architecture))

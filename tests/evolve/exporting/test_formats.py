@@ -1,0 +1,80 @@
+"""All formats: every part of a policy is accounted for, and the stand-in is named in every file."""
+
+from __future__ import annotations
+
+import pytest
+
+from evolve.exporting.account import comment, notes, table
+from evolve.exporting.formats import FORMATS
+from evolve.exporting.origin import Origin
+from evolve.tables import plain
+from policies.errors import ExportError
+from policies.policy import ARCHITECTURES, read_policy_text, seed_policy
+
+STAND_IN = Origin("tuned to the offline stand-in, which is not an LLM (run mine)", real=False)
+REFUSED = {
+    ("mem0", "none"),
+    ("mem0", "native"),
+    ("langmem", "none"),
+    ("langmem", "native"),
+    ("langmem", "rag"),
+    ("amemgym", "none"),
+}
+PAIRS = [(f, a) for f in FORMATS for a in ARCHITECTURES if (f, a) not in REFUSED]
+
+
+@pytest.mark.parametrize(("format_name", "architecture"), PAIRS)
+def test_every_part_has_one_fate_on_screen_and_in_the_file(format_name, architecture):
+    policy = seed_policy(architecture)
+    made = FORMATS[format_name](policy, STAND_IN)
+    parts = ["architecture", *policy.texts, *policy.settings]
+    assert [fate.part for fate in made.fates] == parts
+    shown = plain(table(policy, format_name, made.fates)).splitlines()[2:]
+    assert [line.split()[0] for line in shown] == parts
+    assert STAND_IN.sentence in made.text
+    for fate in made.fates:
+        assert fate.where
+        if fate.how != "carried":
+            assert fate.where in made.text
+
+
+@pytest.mark.parametrize(("format_name", "architecture"), PAIRS)
+def test_a_text_that_is_carried_is_in_the_file(format_name, architecture):
+    seed = seed_policy(architecture)
+    marks = {name: f"Canary of {name}. {text}" for name, text in seed.texts.items()}
+    made = FORMATS[format_name](seed.derive(texts=marks), STAND_IN)
+    for fate in made.fates:
+        if fate.part in marks and fate.how != "lost":
+            assert f"Canary of {fate.part}." in made.text, fate
+
+
+@pytest.mark.parametrize(("format_name", "architecture"), sorted(REFUSED))
+def test_a_target_without_such_a_memory_refuses(format_name, architecture):
+    with pytest.raises(ExportError, match=f"architecture.*{architecture}.*export it as"):
+        FORMATS[format_name](seed_policy(architecture), STAND_IN)
+
+
+def test_paragraphs_that_are_left_out_are_named(policy):
+    made = FORMATS["mem0"](policy, STAND_IN)
+    assert len(made.left_out) == 3
+    assert made.left_out[0].startswith("'Answer with one JSON object")
+    kept = notes(policy, STAND_IN, made.fates, made.left_out)
+    assert kept["paragraphs_left_out"] == list(made.left_out)
+    assert any(made.left_out[0] in line for line in comment(policy, STAND_IN, (), made.left_out))
+
+
+def test_a_prompt_in_one_paragraph_still_hands_over_its_types(policy):
+    prompt = "Write JSON {} of {{memory_types}} {{memories}} {{conversation}}"
+    made = FORMATS["mem0"](policy.derive(texts={"write_prompt": prompt}), STAND_IN)
+    assert "canary in the mine" in made.text
+    assert made.left_out == ("'Write JSON {} of {{memory_types}} {{memo…'",)
+
+
+def test_a_policy_file_says_it_again_wherever_it_goes(policy):
+    from dataclasses import replace
+
+    evolved = replace(policy, lineage=replace(policy.lineage, run="mine"))
+    again = read_policy_text(FORMATS["yaml"](evolved, STAND_IN).text, "the export")
+    assert again.id == policy.id
+    assert again.scores["tuned_to"] == STAND_IN.sentence
+    assert "tuned_to" not in read_policy_text(FORMATS["yaml"](policy, STAND_IN).text, "it").scores

@@ -1,0 +1,46 @@
+"""Which policy is meant: files, runs, versions by every name."""
+
+from __future__ import annotations
+
+import pytest
+
+from evolve.exporting.source import find_source
+from evolve.results.run_record import read_run
+from policies.errors import ExportError, PolicyFileError, RunFolderError
+
+
+def test_versions_of_a_run_by_every_name(run):
+    record = read_run(run)
+    first = record.candidates[0]
+    best = find_source(str(run), None)
+    assert best.policy == record.best
+    assert (best.named, best.rejected) == (str(run / "best.yaml"), None)
+    assert not best.origin.real
+    assert "stand-in" in best.origin.sentence
+    for version in (first.name, first.policy.id, first.policy.id[:6]):
+        source = find_source(str(run), version)
+        assert source.policy == first.policy
+        assert source.named.endswith(f"-{first.policy.short_id}.yaml")
+    seed = find_source(str(run), "seed")
+    assert (seed.policy, seed.named) == (record.seed, "awi")
+
+
+def test_a_file_is_a_policy_and_has_no_versions(run):
+    best = str(run / "best.yaml")
+    source = find_source(best, None)
+    assert (source.policy.id, source.named) == (read_run(run).best.id, best)
+    with pytest.raises(ExportError, match="leave one of the two out"):
+        find_source(best, "seed")
+
+
+@pytest.mark.parametrize("version", ["", "x", "none", "gen-099.0", "0000000"])
+def test_a_version_that_is_none_is_refused(run, version):
+    with pytest.raises(ExportError, match="names none; use best, seed, an id"):
+        find_source(str(run), version)
+
+
+def test_what_is_neither_run_nor_policy_is_refused(tmp_path):
+    with pytest.raises(RunFolderError):
+        find_source(str(tmp_path), None)
+    with pytest.raises(PolicyFileError, match="cannot be read"):
+        find_source(str(tmp_path / "no.yaml"), None)

@@ -1,0 +1,41 @@
+"""The command that exports: what it prints, what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evolve.export import main
+from tests.evolve.results.conftest import made, run  # noqa: F401  # fixtures
+
+
+def test_what_is_lost_is_on_screen_and_in_the_file(run, tmp_path, capsys):  # noqa: F811
+    out = tmp_path / "mem0.json"
+    assert main([str(run), "--format", "mem0", "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    file = json.loads(out.read_text(encoding="utf-8"))
+    assert "max_memory_tokens 2000  not expressed" in said
+    assert "max_memory_tokens 2000" in file["mnemotune"]["not_expressed"]
+    assert "left out of write_prompt: 'Answer with one JSON object" in said
+    stand_in = "tuned to the offline stand-in, which is not an LLM (run mine)"
+    assert f"policy: {stand_in}" in said
+    assert file["mnemotune"]["tuned_to"] == stand_in
+    assert f"python -m evolve.eval --policy {run}/best.yaml --against awi --model openai/" in said
+
+
+def test_nothing_is_written_among_the_files_of_a_run(run, capsys):  # noqa: F811
+    for place in (run / "x.yaml", run / "policies" / "x.yaml"):
+        assert main([str(run), "--format", "yaml", "-o", str(place)]) == 2
+        assert not place.exists()
+        assert "inside" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["", ".", "file/x"])
+def test_a_place_that_cannot_be_written_is_one_sentence(run, tmp_path, place, capsys, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    assert main([str(run), "--format", "openai", "-o", place]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: The export must be written, but ")
+    assert error.count("\n") == 1
