@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ __all__ = [
     "file_digest",
     "load_users",
     "split_users",
+    "thirds",
     "users_of",
 ]
 
@@ -80,11 +81,18 @@ def split_users(users: Sequence[User], seed: int) -> Split:
     What does not divide goes to train first, then to gate; fewer than three users leave test
     empty.
     """
-    order = sorted(users, key=lambda user: (derive(seed, "split", user.id), user.id))
+    by_id = {user.id: user for user in users}
+    train, gate, test = (tuple(by_id[name] for name in part) for part in thirds(by_id, seed))
+    return Split(train, gate, test)
+
+
+def thirds(ids: Iterable[str], seed: int) -> tuple[tuple[str, ...], ...]:
+    """Ids for train, gate and test, as ``split_users`` says."""
+    order = sorted(ids, key=lambda name: (derive(seed, "split", name), name))
     third, rest = divmod(len(order), 3)
     train = third + (rest > 0)
     gate = train + third + (rest > 1)
-    return Split(tuple(order[:train]), tuple(order[train:gate]), tuple(order[gate:]))
+    return tuple(order[:train]), tuple(order[train:gate]), tuple(order[gate:])
 
 
 def _user(record: Record, user_id: str) -> User:

@@ -18,7 +18,7 @@ from evolve.agents.store import Batch, Store
 from evolve.lm.base import count_tokens
 from evolve.locomo.dialogues import Dialogue, recorded
 from feedback.records import Entry
-from policies.settings import SettingValue
+from policies.settings import SETTINGS, SettingValue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,7 @@ SEARCHED = ("top_k", "retriever", "recency_half_life", "granularity")
 Scorer = Callable[[Sequence[str], tuple[Entry, ...]], "NDArray[np.float64]"]
 """From queries and entries to scores of shape (queries, entries); more is better."""
 
+_MOST_SHOWN = max(setting.high for setting in SETTINGS if setting.name == "top_k")
 _ENDLESS = 2**62  # tokens: nothing is retired
 
 
@@ -138,6 +139,7 @@ class Finder:
         self._scorers, self._fused = scorers, fused
         self._written: dict[tuple[str, str], _Written] = {}
         self._scores: dict[tuple[str, str, str], NDArray[np.float64]] = {}
+        self._orders: dict[tuple[str, str, str, int | None], NDArray[np.intp]] = {}
 
     def find(self, settings: Mapping[str, SettingValue]) -> tuple[Found, ...]:
         """What every question with evidence finds, by dialogue and question.
@@ -152,9 +154,8 @@ class Finder:
         written = self._write(dialogue, granularity)
         if not written.questions:
             return
-        scores = self._score(dialogue, granularity, str(settings["retriever"]))
         half_life = cast("int | None", settings["recency_half_life"])
-        places = order(scores, written.entries, len(dialogue.sessions) - 1, half_life)
+        places = self._order(dialogue, granularity, str(settings["retriever"]), half_life)
         best = places[:, : cast(int, settings["top_k"])]
         hits = np.take_along_axis(written.evidence, best, axis=1).sum(axis=1)
         shown = written.shown[best].sum(axis=1)
@@ -170,6 +171,18 @@ class Finder:
         if key not in self._written:
             self._written[key] = _written(dialogue, granularity)
         return self._written[key]
+
+    def _order(
+        self, dialogue: Dialogue, granularity: str, kind: str, half_life: int | None
+    ) -> NDArray[np.intp]:
+        """Per question the places of entries, the best first, as many as may be shown."""
+        key = dialogue.id, granularity, kind, half_life
+        if key not in self._orders:
+            entries = self._write(dialogue, granularity).entries
+            scores = self._score(dialogue, granularity, kind)
+            whole = order(scores, entries, len(dialogue.sessions) - 1, half_life)
+            self._orders[key] = whole[:, :_MOST_SHOWN].copy()
+        return self._orders[key]
 
     def _score(self, dialogue: Dialogue, granularity: str, kind: str) -> NDArray[np.float64]:
         key = dialogue.id, granularity, kind
