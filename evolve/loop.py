@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,9 @@ from evolve.interrupt import STOPPED, Interrupt, end_quietly
 from policies.errors import ConfigError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
-    from evolve.config import Options
+    from evolve.config import Means, Options
+    from evolve.estimate import Estimate
+    from evolve.policy_run import Watch
 
 DECLINED = 1  # the user was asked and did not go on
 
@@ -97,7 +100,13 @@ def _run(given: dict[str, Any], place: _Place) -> int:
 
     dry_run, yes = given.pop("dry_run", False), given.pop("yes", False)
     options, means = merge_options(place.past(), given), make_means(given)
+    by_evidence = _by_evidence(options)
+    if by_evidence and not place.resumed:
+        options = replace(options, policy=given.get("policy", "rag"))
     estimate = None
+    if by_evidence and dry_run:
+        print("settings are searched by the evidence: no model is called and nothing is paid")
+        return 0
     if dry_run or (options.models.real and not place.resumed):
         from evolve.preview import agreed, preview
 
@@ -109,22 +118,49 @@ def _run(given: dict[str, Any], place: _Place) -> int:
             return DECLINED
     with Interrupt(lambda: _last_word(place.chosen)) as interrupt:
         from evolve.display import make_display
-        from evolve.policy_run import Watch, policy_run
-        from evolve.prepare import prepare
-        from evolve.user_run import user_run
+        from evolve.policy_run import Watch
 
         folder = place.folder(options)
         try:
             with make_display() as display:
                 watch = Watch(display, interrupt.asked)
-                if options.scope == "user":
-                    user_run(prepare(options, means), folder, means, watch, resume=place.resumed)
-                    return 0
-                policy_run(options, folder, means, watch, resume=place.resumed, estimate=estimate)
+                _move(options, means, folder, watch, resume=place.resumed, estimate=estimate)
         except RunStoppedError:
             print(_last_word(folder), file=sys.stderr)
             return STOPPED + (interrupt.signal or signal.SIGINT)
     return 0
+
+
+def _move(
+    options: Options,
+    means: Means,
+    folder: Path,
+    watch: Watch,
+    *,
+    resume: bool,
+    estimate: Estimate | None,
+) -> None:
+    """Let the run that the options ask for run to its end."""
+    if _by_evidence(options):
+        from evolve.locomo.tuned_run import tuned_run
+
+        tuned_run(options, folder, watch, resume=resume)
+    elif options.scope == "user":
+        from evolve.prepare import prepare
+        from evolve.user_run import user_run
+
+        user_run(prepare(options, means), folder, means, watch, resume=resume)
+    else:
+        from evolve.policy_run import policy_run
+
+        policy_run(options, folder, means, watch, resume=resume, estimate=estimate)
+
+
+def _by_evidence(options: Options) -> bool:
+    """Whether settings are searched by the evidence of questions that no model answers."""
+    from evolve.locomo.reading import is_locomo
+
+    return not options.models.real and options.probes is None and is_locomo(options.env_path)
 
 
 def _last_word(folder: Path | None) -> str:

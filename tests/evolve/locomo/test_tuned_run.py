@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evolve.loop import main
+from policies.policy import read_policy
+from tests.evolve.locomo.conftest import dialogue
+
+
+@pytest.fixture
+def env(write):
+    return write([dialogue(f"talk-{number}") for number in range(6)])
+
+
+@pytest.fixture
+def run(env, tmp_path, capsys):
+    def command(*options, name="tuned"):
+        runs = ["--runs", str(tmp_path), "--name", name]
+        status = main(["--env", str(env), *runs, *options])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return command
+
+
+def files_of(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "run.log"
+    }
+
+
+def test_a_run_writes_its_policy_and_says_what_was_read(run, tmp_path):
+    status, out, _ = run("--budget", "40")
+    assert status == 0
+    assert "16 settings are tried on 2 dialogues" in out
+    assert "nothing is answered" in out
+    assert "replayed" in out
+    assert "evidence 'D' of talk-0, question 5: cannot be read" in out
+    assert "36 questions of 6 dialogues; 6 without evidence" in out
+    assert "Test dialogues: evidence found" in out
+    best = read_policy(tmp_path / "tuned" / "best.yaml")
+    summary = json.loads((tmp_path / "tuned" / "summary.json").read_text())
+    assert summary["best_policy"] == best.id
+    assert summary["trials"] == 16
+    assert best.scores["split"] == "test"
+    assert summary["evidence"]["best"]["recall"] >= summary["evidence"]["seed"]["recall"]
+
+
+def test_a_stopped_run_goes_on_to_the_same_bytes(run, tmp_path):
+    run("--budget", "40")
+    whole = files_of(tmp_path / "tuned")
+    journal = tmp_path / "tuned" / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:5]) + lines[5][:20])
+    assert main(["--resume", str(tmp_path / "tuned")]) == 0
+    assert files_of(tmp_path / "tuned") == whole
+    assert main(["--resume", str(tmp_path / "tuned")]) == 0
+    assert files_of(tmp_path / "tuned") == whole
+
+
+def test_a_limit_of_tokens_is_kept(run, tmp_path):
+    assert run("--budget", "40", "--max-answer-tokens", "20")[0] == 0
+    summary = json.loads((tmp_path / "tuned" / "summary.json").read_text())
+    assert summary["limit"] == 20
+    if summary["best_policy"] != summary["seed_policy"]:
+        assert summary["evidence"]["best"]["tokens"] < 40
+
+
+def test_a_dry_run_pays_nothing(run, tmp_path):
+    status, out, _ = run("--budget", "40", "--dry-run")
+    assert status == 0
+    assert "no model is called" in out
+    assert not (tmp_path / "tuned").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--budget", "9"), "give 12 or more"),
+        (("--budget", "40,10min"), "takes a budget in rollouts"),
+        (("--budget", "40", "--policy", "awe"), "--policy awe is awe"),
+        (("--budget", "40", "--strategy", "random"), "--strategy says how"),
+        (("--budget", "40", "--later-rounds", "3"), "--later-rounds says how"),
+    ],
+)
+def test_mistakes_are_one_sentence(run, options, told, tmp_path):
+    status, _, err = run(*options)
+    assert status == 2
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert told in err
+    assert not (tmp_path / "tuned").exists()
+
+
+def test_too_few_dialogues_are_refused(write, tmp_path, capsys):
+    env = write([dialogue("one"), dialogue("two")])
+    assert main(["--env", str(env), "--budget", "40", "--runs", str(tmp_path), "--name", "x"]) == 2
+    assert "3 at least, but the file has 2" in capsys.readouterr().err
