@@ -130,6 +130,14 @@ WAYS = {
     "python -m evolve.export runs/mine --format mem0 -o mem0.json": AS_PRINTED,
     "python -m evolve.export policies/seeds/awe.yaml --format mem0 -o mem0.json": AS_PRINTED,
     "python -m evolve.export runs/mine --format dspy -o program.json": AS_PRINTED,
+    "python -m evolve.chats.example --out try": Way("{} --users 9"),
+    "python -m evolve.eval --policy awe --against native --env try/chats.jsonl --probes"
+    " try/probes.yaml": Way(f"{{}} --users 2 {ONE_JOB}"),
+    "python -m evolve.loop --budget 120 --policy awe --env try/chats.jsonl --probes try/probes.yaml"
+    " --name chats": Way(
+        "python -m evolve.loop --budget 42 --policy awe --env try/chats.jsonl --probes"
+        f" try/probes.yaml --name chats {ONE_JOB}"
+    ),
     "python -m pytest tests/policies": Way("{} --collect-only -p no:cacheprovider"),
     "python -m benchmarks.all --quick --only gate_power": AS_PRINTED,
     **{command: Way("{}", cluster=True) for command in CLUSTER_COMMANDS},

@@ -80,7 +80,7 @@ def chats_of(data: bytes, source: str) -> Chats:
             raise record.place.wrong(
                 "a line is a conversation with `messages` or one message with `role`, and this one "
                 f"has only {', '.join(map(shown, list(record.fields)[:8])) or 'nothing'}",
-                "export the chats in OpenAI's message format",
+                "name a file of chats in OpenAI's message format",
             )
     left_out += sum(one.turn is None for one in spoken)
     talks += _grouped(spoken)
