@@ -55,7 +55,7 @@ class SearchProposer:
         if not settings:
             return Proposal("search")
         known = known_settings(context)
-        study = _study(context)
+        study = study_of(context)
         draw = random.Random(derive(context.seed, "settings"))
         own = dict(context.parent.settings)
         first = [setting for setting in settings if setting.name in among] or settings
@@ -101,7 +101,7 @@ def fits(found: Mapping[str, SettingValue], settings: Sequence[Setting]) -> bool
     )
 
 
-def _study(context: ProposalContext) -> Study:
+def study_of(context: ProposalContext) -> Study:
     """A study in memory that was told everything, of other architectures what they share."""
     import optuna
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from evolve.config import Means, Options
+from evolve.config import Means, Options, merge_options
 from evolve.display import PlainDisplay
 from evolve.gym.sample import make_users
 from evolve.journal import FILE, event_line
 from evolve.policy_run import Watch, policy_run
+from evolve.prepare import prepare
+from evolve.user_run import user_run
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +47,23 @@ def append() -> Callable[..., None]:
             file.writelines(event_line(*event) for event in events)
 
     return add
+
+
+@pytest.fixture(scope="session")
+def searched(made) -> Path:
+    """The folder of a finished run that changed texts and settings, on the users of ``made``."""
+    folder = made / "searched" / "chance"
+    env = str(made / "env.json")
+    options = Options(44, env=env, policy="awe", strategy="random", holdout="users")
+    policy_run(options, folder, Means(), Watch(PlainDisplay(), lambda: False))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lived(made) -> Path:
+    """The folder of a finished run of scope ``user``, on the users of ``made``."""
+    folder = made / "lived" / "own"
+    given = {"budget": 4, "env": str(made / "env.json"), "policy": "awe", "scope": "user"}
+    prepared = prepare(merge_options(None, given), Means())
+    user_run(prepared, folder, Means(), Watch(PlainDisplay(), lambda: False))
+    return folder
