@@ -27,6 +27,12 @@ def test_the_first_asks(capfd, number):
     assert capfd.readouterr() == ("", ASKED)
 
 
+def test_what_is_waited_for_can_be_said(capfd):
+    with Interrupt(str, "the kettle boils"):
+        signal.raise_signal(signal.SIGINT)
+    assert "\nstopping once the kettle boils; Ctrl-C again" in capfd.readouterr().err
+
+
 def ran(program):
     """A process that handles both signals and runs a program."""
     start = "import os, signal, time\nfrom evolve.interrupt import Interrupt\n"

@@ -88,10 +88,8 @@ class Author:
         Raises:
             UnmendedError: Something was wrong with the last try, too.
         """
-        request = self._request("generate", step, material)
-        said, wrong = "", [""]
+        request = asked = self._request("generate", step, material)
         for tried in range(TRIES):
-            asked = _mending(request, said, wrong) if tried else request
             said = self.lm.complete(replace(asked, seed=derive(request.seed, tried))).text
             try:
                 value = read(part_of(said, step.key))
@@ -100,6 +98,7 @@ class Author:
                 wrong = [str(error)]
             if not wrong:
                 return value
+            asked = _mending(request, said, wrong)
         shown = "; ".join(wrong[:_SHOWN])
         raise UnmendedError(f"{step.name}: after {TRIES} tries still wrong: {shown}")
 

@@ -40,7 +40,8 @@ _KINDS = Step(
     f"- has exactly {VALUES} values, of which exactly one is true of a person at a time; a value "
     "is short, and plainly another one than its neighbours,\n"
     "- may have any of its values whatever the values of the other kinds are,\n"
-    "- may change within a few months,\n"
+    "- may change within a few months, and does not follow from who the person is, such as age, "
+    "profession or home country,\n"
     "- can be let known in passing in a chat, without being named.\n"
     "Names are one word, of letters and digits with underscores between its parts. Cover different "
     "sides of life: no two kinds may be about the same thing.",

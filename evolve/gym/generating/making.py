@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from evolve.gym.generating.author import Author, UnmendedError
 from evolve.gym.generating.brief import Brief
 from evolve.gym.generating.kinds import Kinds, make_kinds
-from evolve.gym.generating.parts import Parts, name_of
+from evolve.gym.generating.parts import Parts, missing, name_of
 from evolve.gym.generating.users import Json, make_user
 from evolve.lm.base import LM, Completion, Request
 from evolve.seeding import derive
@@ -106,7 +106,11 @@ class Workshop:
         """
         lm = _Stoppable(self.lm, self.asked)
         kinds = self._kinds(lm)
-        with ThreadPoolExecutor(min(self.threads, count), thread_name_prefix="users") as pool:
+        threads = min(self.threads, count)
+        left = missing(self.parts.folder, count)
+        if left:
+            self.say(f"users: {left} to make, {min(threads, left)} at a time")
+        with ThreadPoolExecutor(threads, thread_name_prefix="users") as pool:
             begun = [pool.submit(self._user, lm, kinds, index) for index in range(count)]
         # One that ended them all tells more than those that stopped for it.
         errors = [error for one in begun if (error := one.exception()) is not None]

@@ -33,15 +33,23 @@ _LIVES = (
     "studies, or has begun to learn something anew",
     "has stopped working, or works a few hours a week",
 )
-_LONGEST = {"name": 80, "occupation": 200, "hobbies_and_interests": 400, "complementary_info": 1200}
+_LONGEST = {  # characters
+    "name": 80,
+    "nature": 300,
+    "occupation": 200,
+    "hobbies_and_interests": 400,
+    "complementary_info": 1200,
+}
 
 _PROFILE = Step(
     "profile",
     "Write one person who talks with this assistant: believable, of no type that one has read a "
-    "hundred times, with a name that is not among the first that come to mind. Keep to the age, "
-    "the manner and the life that are given. The profile must not tell or suggest a value of any "
-    "of the states below, as these are yet to be chosen and will change: write of other things.",
-    '{"profile": {"name": "…", "occupation": "…", "hobbies_and_interests": "…", '
+    "hundred times, with a name that is not among the first that come to mind. The profile must "
+    "not tell or suggest a value of any of the states below, as these are yet to be chosen and "
+    "will change: write of other things. Keep to the age, the manner and the life that are given, "
+    "but to no more of them than tells none of the states.",
+    '{"profile": {"name": "…", "nature": "how the person talks and writes", '
+    '"occupation": "…", "hobbies_and_interests": "…", '
     '"complementary_info": "three or four sentences about the person"}}',
     "profile",
 )
@@ -77,7 +85,7 @@ def make_person(author: Author, kinds: Kinds, rng: Random) -> Person:
     def read(value: object) -> Person:
         found = as_object(value, "the profile")
         texts = {name: as_text(found.get(name), name, most) for name, most in _LONGEST.items()}
-        return Person({"name": texts.pop("name"), "age": age, "nature": manner, **texts})
+        return Person({"name": texts.pop("name"), "age": age, **texts})
 
     def faults(person: Person, tried: int) -> list[str]:
         about = str(person.fields["complementary_info"])

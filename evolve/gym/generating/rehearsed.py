@@ -69,6 +69,7 @@ def _states(material: Mapping[str, Any]) -> object:
 def _profile(material: Mapping[str, Any]) -> object:
     fields = {
         "name": "First Last",
+        "nature": _long("Talks", 60),
         "occupation": _long("Makes", 60),
         "hobbies_and_interests": _long("Likes", 120),
         "complementary_info": _long("Someone who", _ABOUT),

@@ -62,7 +62,12 @@ def test_a_failed_user_is_reported_and_the_others_stay(workshop):
     (failed,) = made.failed
     assert failed.index == 1
     assert reasons(made.failed)[0].startswith("user 1 is missing: profile: after 4 tries")
-    assert lines[1:] == ["user 0: made", "user 1: failed", "user 2: made"]
+    assert lines[1:] == [
+        "users: 3 to make, 1 at a time",
+        "user 0: made",
+        "user 1: failed",
+        "user 2: made",
+    ]
 
 
 def test_what_is_made_is_not_made_again_and_what_failed_is_drawn_anew(workshop):
