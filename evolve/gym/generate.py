@@ -36,6 +36,7 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.config import OFFLINE, make_means, make_models
     from evolve.connecting import make_cast
     from evolve.gym.generating.brief import MOST_USERS, Brief
+    from evolve.gym.generating.parts import check_same, parts_of
     from evolve.ranges import check_range
 
     given = vars(options)
@@ -52,6 +53,7 @@ def _run(options: argparse.Namespace) -> int:
     models, means = make_models(given), make_means(given)
     _check_out(options.out)
     spec = make_cast(models, means.timeout).model
+    check_same(parts_of(options.out), brief, spec.name)
     if not _affordable(options, brief, spec):
         print("nothing was called or paid", file=sys.stderr)
         return INCOMPLETE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -112,6 +112,25 @@ def missing(folder: Path, users: int) -> int:
     return sum(not (folder / _user(index)).exists() for index in range(users))
 
 
+def check_same(folder: Path, brief: Brief, model: str) -> None:
+    """Check that what lies in a folder, if anything, was made from one brief by one model.
+
+    Raises:
+        RunFolderError: It was made from another brief, or by another model.
+    """
+    path = folder / _ASKED
+    if not path.exists():
+        return
+    found = read_json(path, RunFolderError)
+    before = found if isinstance(found, dict) else {}
+    for name, value in _asked(brief, model).items():
+        if before.get(name) != value:
+            raise RunFolderError(
+                f"{folder} holds parts that were made with --{name} {before.get(name)!r}, not "
+                f"{value!r}; give the same options, or another path as --out."
+            )
+
+
 def name_of(index: int) -> str:
     """What the parts of a user are called."""
     return f"user-{index:04d}"
@@ -129,7 +148,6 @@ def opened(folder: Path, brief: Brief, model: str) -> Iterator[Parts]:
     Raises:
         RunFolderError: The folder cannot be used, is in use, or holds parts of something else.
     """
-    asked = {"schema": _SCHEMA, "model": model, **asdict(brief)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
@@ -141,7 +159,9 @@ def opened(folder: Path, brief: Brief, model: str) -> Iterator[Parts]:
     try:
         _lock(lock, folder)
         parts = Parts(folder)
-        _check_same(parts, asked)
+        check_same(folder, brief, model)
+        if not (folder / _ASKED).exists():
+            parts._write(_ASKED, _asked(brief, model))
         yield parts
     finally:
         os.close(lock)
@@ -157,20 +177,9 @@ def _lock(lock: int, folder: Path) -> None:
         ) from error
 
 
-def _check_same(parts: Parts, asked: Mapping[str, object]) -> None:
-    """Parts of one environment are made by one model from one brief."""
-    path = parts.folder / _ASKED
-    if not path.exists():
-        parts._write(_ASKED, asked)
-        return
-    found = read_json(path, RunFolderError)
-    before = found if isinstance(found, dict) else {}
-    for name, value in asked.items():
-        if before.get(name) != value:
-            raise RunFolderError(
-                f"{parts.folder} holds parts that were made with --{name} {before.get(name)!r}, "
-                f"not {value!r}; give the same options, or another path as --out."
-            )
+def _asked(brief: Brief, model: str) -> dict[str, object]:
+    """What identifies an environment."""
+    return {"schema": _SCHEMA, "model": model, **asdict(brief)}
 
 
 def _user(index: int) -> str:

@@ -180,8 +180,15 @@ def test_what_is_not_usable_is_told_in_one_sentence(capsys, arguments, named):
 def test_other_options_over_the_same_file_are_refused(capsys):
     assert run() == 0
     capsys.readouterr()
-    assert run("--users", "4", "--seed", "1") == 2
-    assert "--seed 0, not 1; give the same options" in capsys.readouterr().err
+    told = refused(capsys, *SMALL, *MODEL, *OUT, "--users", "4", "--seed", "1")
+    assert "--seed 0, not 1; give the same options" in told
+
+
+def test_what_is_written_in_another_language_is_refused(capsys):
+    assert run("--language", "german", "--users", "1") == 2
+    told = capsys.readouterr().err
+    assert "the profile must be in German, but reads as English" in told
+    assert run("--language", "Swahili", "--out", "other.json") == 0  # which cannot be told
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -212,7 +219,7 @@ def test_what_is_made_can_be_lived(capsys):
 
 
 @pytest.mark.extra
-def test_over_a_network_that_fails_and_after_kills_users_are_the_same(tmp_path):
+def test_over_a_network_that_fails_and_after_a_kill_users_are_the_same(tmp_path):
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "OPENAI_API_KEY": "sk-test"}
     faults = Faults(rate_limit=0.03, server_error=0.03, cut=0.02, malformed=0.03, retry_after=0.1)
     line = [sys.executable, "-m", "evolve.gym.generate", *SMALL, "--model", "openai/x"]
@@ -232,8 +239,7 @@ def test_over_a_network_that_fails_and_after_kills_users_are_the_same(tmp_path):
         assert "unpriced" in ended(start(server, "whole.json"))
         calls = server.record.requests
     with OpenAIServer(lm=Rehearsed(), latency=0.02, faults=faults) as server:
-        killed_after(start(server, "torn.json"), server, calls // 4)
-        killed_after(start(server, "torn.json"), server, calls // 4)
+        killed_after(start(server, "torn.json"), server, calls // 2)
         ended(start(server, "torn.json"))
         assert server.record.faults
         # Of calls in flight at a kill the replies are lost, and one in thirty was malformed.
