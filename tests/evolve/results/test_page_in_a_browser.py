@@ -22,7 +22,7 @@ FLAGS = (
     "--disable-sync",
 )
 MOST_BYTES_OF_ALL = 5_000_000
-MOST_MILLISECONDS = 1000
+MOST_SECONDS = 1.0  # of the page's own thread: what else this machine does is not the page's
 
 pytestmark = pytest.mark.extra
 
@@ -64,7 +64,7 @@ def show(browser):
         page.goto(path.as_uri())
         yield page
         assert heard == []
-        assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+        assert {url for url in asked if not url.startswith("data:")} == {path.as_uri()}
         page.close()
 
     return shown
@@ -159,9 +159,10 @@ def test_a_run_of_two_hundred_candidates_is_small_and_opens_at_once(
     large = replace(record, candidates=(*record.candidates, *many), feedback=feedback)
     path.write_text(page_of(large), encoding="utf-8")
     assert 3_000_000 < path.stat().st_size < MOST_BYTES_OF_ALL
-    took = []
-    for _ in range(3):  # the least, as other work on this machine is not the page's
-        with show(path) as page:
-            entry = "performance.getEntriesByType('navigation')[0].loadEventEnd"
-            took.append(page.evaluate(entry))
-    assert min(took) < MOST_MILLISECONDS
+    with show(path) as page:
+        counted = page.context.new_cdp_session(page)
+        counted.send("Performance.enable", {"timeDomain": "threadTicks"})
+        page.reload()
+        metrics = counted.send("Performance.getMetrics")["metrics"]
+        busy = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+    assert 0 < busy < MOST_SECONDS
