@@ -1,4 +1,4 @@
-"""Where the users of a run come from: an environment file, or chats and their probes."""
+"""Where the users of a run come from: an environment file, dialogues, or chats and their probes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import hashlib
 from dataclasses import dataclass
 
 from evolve.gym.checked import read_bytes
+from evolve.gym.overlap import RIGHT
 from evolve.gym.people import User
 from evolve.gym.recorded import OFF_POLICY
 from evolve.gym.users import file_digest, load_users
+from evolve.locomo.reading import is_locomo
 from policies.errors import ConfigError, EnvironmentFileError
 
 
@@ -31,7 +33,8 @@ def load_environment(env: str, probes: str | None = None) -> Environment:
     """Read and check an environment.
 
     Args:
-        env: Path of an environment file; of a file of chats where there are probes.
+        env: Path of an environment file, whose layout, AMemGym's or LoCoMo's, is told by its
+            content; of a file of chats where there are probes.
         probes: Path of a file of probes.
 
     Raises:
@@ -45,6 +48,8 @@ def load_environment(env: str, probes: str | None = None) -> Environment:
             f"Chats need probes of what is true of their users, but --env is {env} and --probes is "
             "missing; give a file of probes."
         )
+    if is_locomo(env):
+        return _dialogues(env)
     return Environment(load_users(env), file_digest(env))
 
 
@@ -54,6 +59,21 @@ def environment_digest(env: str, probes: str | None = None) -> str:
         return file_digest(env)
     data = (read_bytes(path, EnvironmentFileError) for path in (env, probes))
     return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in data)).hexdigest()[:16]
+
+
+def _dialogues(env: str) -> Environment:
+    """LoCoMo's dialogues, with questions asked when they are due, so that time may be split."""
+    from evolve.field import FEWEST_PERIODS
+    from evolve.locomo.reading import load_dialogues, odd_lines
+    from evolve.locomo.users import users_of
+
+    dialogues = load_dialogues(env)
+    due = (
+        f"every dialogue is parted into {FEWEST_PERIODS} periods, and a question asked once, at "
+        f"the end of that in which the last of its evidence was said; {RIGHT}"
+    )
+    users = users_of(dialogues, FEWEST_PERIODS)
+    return Environment(users, file_digest(env), (*odd_lines(dialogues), due, OFF_POLICY))
 
 
 def _own_chats(env: str, probes: str) -> Environment:

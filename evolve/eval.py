@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from evolve.arguments import MODEL_ARGUMENTS, WORKER_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
+from policies.errors import ConfigError
 
 if TYPE_CHECKING:
     from evolve.assess import Assessment
@@ -35,6 +36,7 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.environment import load_environment
     from evolve.eval_report import tables_of, to_json
     from evolve.inputs import load_policy
+    from evolve.locomo.reading import is_locomo
     from evolve.ranges import check_range
     from evolve.tables import print_tables
 
@@ -46,7 +48,10 @@ def _run(options: argparse.Namespace) -> int:
     models, means = make_models(given), make_means(given)
     names = [options.policy, *([options.against] if options.against is not None else [])]
     policies = [load_policy(name) for name in names]
-    environment = load_environment(environment_path(options.env), options.probes)
+    env = environment_path(options.env)
+    if options.probes is None and is_locomo(env):
+        return _run_dialogues(options, policies, models, means)
+    environment = load_environment(env, options.probes)
     users = environment.users[: options.users]
     spec = _spec(options, models, means)
     assessment, paid, model_notes = _assess(policies, users, spec, models, means)
@@ -60,6 +65,44 @@ def _run(options: argparse.Namespace) -> int:
         print_tables(tables_of(assessment, paid))
     own_fault = any(rollout.failure_kind == "policy" for rollout in assessment.failures)
     return POLICY_FAILED if own_fault else 0
+
+
+def _run_dialogues(
+    options: argparse.Namespace, policies: Sequence[Policy], models: Models, means: Means
+) -> int:
+    """Score on LoCoMo's dialogues: what is found, and with a model what is answered."""
+    from evolve.config import OFFLINE
+    from evolve.eval_report import named
+    from evolve.inputs import called
+    from evolve.locomo import assessment_report as report
+    from evolve.locomo.assessment import answer_all, f1_difference, find_evidence
+    from evolve.locomo.reading import load_dialogues
+    from evolve.tables import print_tables
+
+    dialogues = load_dialogues(options.env)[: options.users]
+    found = find_evidence(policies, dialogues)
+    notes = [*report.notes_of(dialogues), *([called(models)] if models.real else [])]
+    answers = difference = None
+    if models.model != OFFLINE:
+        answers = answer_all(policies, dialogues, _spec(options, models, means), models, means)
+        notes += report.notes_on(answers)
+        if len(answers.answered) > 1:
+            one, other = (answers.answered[policy.id].scored for policy in policies)
+            difference = f1_difference(one, other, options.seed)
+            notes.append(report.difference_line(difference))
+    elif not found:
+        raise ConfigError(
+            "Without a model only what raw turns hold can be measured, as architecture rag keeps "
+            f"them, but --policy is {policies[0].architecture}; name a model by --model, or give a "
+            "policy of rag."
+        )
+    if options.json:
+        print(report.to_json(notes, found, answers, difference))
+    else:
+        print("\n".join(notes), end="\n\n")
+        print_tables(report.tables_of({p.id: named(p) for p in policies}, found, answers))
+    failures = answers.failures if answers is not None else ()
+    return POLICY_FAILED if any(one.failure_kind == "policy" for one in failures) else 0
 
 
 def _spec(options: argparse.Namespace, models: Models, means: Means) -> WorldSpec:

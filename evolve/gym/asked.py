@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from evolve.agents.base import MemoryAgent, Query
 from evolve.beside import Begun, Together
-from evolve.gym.own_words import named_choice, own_probe
+from evolve.gym.own_words import own_choice, own_probe
 from evolve.gym.people import User
 from evolve.gym.probes import ProbeMode, Values, compared, probe_values, state_probes
 from evolve.gym.questions import (
@@ -175,7 +175,7 @@ def begin(
         asked, order = user.questions[number], choice_order(seed, user, number, period)
         read = partial(parse_choice, choices=[asked.choices[i].answer for i in order])
         if asked.own_words:
-            read = partial(named_choice, choices=asked.choices)
+            read = partial(own_choice, question=asked)
         answer = put(answer_query(seed, user, number, order), read)
         single = probes in {"single", "both"} and not asked.own_words
         probe = values(probe_query(seed, user, number), asked.required) if single else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from evolve.beside import OneByOne, SideBySide, Together
-from evolve.gym.own_words import named_choice
+from evolve.gym.own_words import own_choice
 from evolve.gym.questions import bound_request, choice_order
 from evolve.gym.users import User
 from evolve.lm.asking import ask
@@ -69,13 +69,12 @@ def _case(user: User, seed: int, period: int, number: int) -> _Case:
 def _choose(user: User, seed: int, case: _Case, lm: LM) -> int | None:
     """The file's index of the choice that the model makes, or None."""
     number, values, order = case
-    choices = user.questions[number].choices
-    own_words = user.questions[number].own_words
-    shown = [choices[i].answer for i in order]
+    question = user.questions[number]
+    shown = [question.choices[i].answer for i in order]
     request = bound_request(seed, user, number, values, order)
     try:
-        if own_words:
-            named = ask(lm, request, lambda reply: named_choice(reply, choices))
+        if question.own_words:
+            named = ask(lm, request, lambda reply: own_choice(reply, question))
             return None if isinstance(named.value, FormatError) else named.value
         found = ask(lm, request, lambda reply: parse_choice(reply, shown))
     except PolicyFailureError:

@@ -3,13 +3,15 @@
 The match rule: a reply names a value if the value, or another way to write it that is accepted,
 stands in it as whole words, width, case, punctuation and articles aside. A reply of more than
 ``MOST_WORDS`` words names nothing, nor does one in which several values stand, unless one is part
-of the other (as "York" is of "New York"): then the longer one counts.
+of the other (as "York" is of "New York"): then the longer one counts. Where a question says so, the
+overlap of words decides instead (``evolve.gym.overlap``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evolve.gym.overlap import ENOUGH, OVERLAPS
 from evolve.gym.people import Choice, Question
 from evolve.lm.parse import UNKNOWN, parse_words
 from feedback.records import StateProbe
@@ -24,6 +26,19 @@ ANOTHER = Choice((), "another answer")
 def content_words(text: str) -> tuple[str, ...]:
     """What of a text counts in the match rule."""
     return tuple(word for word in words(text) if word not in _ARTICLES)
+
+
+def own_choice(reply: str, question: Question) -> int:
+    """Index of the choice that a reply means, by the question's match rule; the last for none.
+
+    Raises:
+        FormatError: The reply is no answer.
+    """
+    if question.match == "named":
+        return named_choice(reply, question.choices)
+    measure = OVERLAPS[question.match]
+    enough = measure(parse_words(reply), question.choices[0].answer) >= ENOUGH
+    return 0 if enough else len(question.choices) - 1
 
 
 def named_choice(reply: str, choices: Sequence[Choice]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from evolve.gym.recorded import Conversation
 from feedback.records import UserTruth
@@ -73,6 +74,8 @@ class Question:
         periods: In which it is asked; None for all of them. Of a state that it requires, the
             period of every change up to the last must be among them, and the first if it is none.
         own_words: Whether the choices are not shown and the answer is matched with them.
+        match: By which rule: ``named`` (``evolve.gym.own_words``), or a measure of
+            ``evolve.gym.overlap`` with the first choice: ``tokens``, ``parts`` or ``refusal``.
     """
 
     query: str
@@ -80,6 +83,7 @@ class Question:
     choices: tuple[Choice, ...]
     periods: frozenset[int] | None = None
     own_words: bool = False
+    match: Literal["named", "tokens", "parts", "refusal"] = "named"
 
     def right_choice(self, state: Mapping[str, str]) -> int:
         """Index of the choice that suits the current values.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from evolve.agents.base import Query
+from evolve.gym.overlap import REFUSAL
 from evolve.gym.users import Question, User
 from evolve.lm.base import CAPS, Message, Request
 from evolve.seeding import derive
@@ -19,6 +20,10 @@ _ANSWER_RULES = (
 _OWN_WORDS = (
     'Reply with JSON only, {"answer": "WORDS"}: what is true of the user now, in at most twelve '
     'words, or "unknown".'
+)
+_OVERLAP = (
+    'Reply with JSON only, {"answer": "WORDS"}: a short phrase, in the very words of the '
+    f'conversation where that is possible, or "{REFUSAL}" where it does not say.'
 )
 _PROBE_RULES = (
     'Reply with JSON only, {"name": "option"} with every name that is asked for and one of its '
@@ -39,8 +44,8 @@ def choice_order(seed: int, user: User, question: int, period: int) -> tuple[int
 def answer_query(seed: int, user: User, question: int, order: Sequence[int]) -> Query:
     """The question as it is put to an agent."""
     asked = user.questions[question]
-    said, rules = _question_text(asked, order), _OWN_WORDS if asked.own_words else _ANSWER_RULES
-    return Query("answer", rules, said, asked.query, _asked_seed(seed, user, question))
+    said = _question_text(asked, order)
+    return Query("answer", _rules(asked), said, asked.query, _asked_seed(seed, user, question))
 
 
 def probe_query(seed: int, user: User, question: int) -> Query:
@@ -86,10 +91,16 @@ def bound_request(
     asked = user.questions[question]
     given = dict(zip(asked.required, values, strict=True))
     facts = [f"- {state}: {' '.join(value.split())}" for state, value in given.items()]
-    rules = _OWN_WORDS if asked.own_words else _ANSWER_RULES
-    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + f"\n</facts>\n\n{rules}"
+    system = f"{_BOUND_PROMPT}<facts>\n" + "\n".join(facts) + f"\n</facts>\n\n{_rules(asked)}"
     messages = (Message("system", system), Message("user", _question_text(asked, order)))
     return Request("bound", messages, _asked_seed(seed, user, question), CAPS["bound"])
+
+
+def _rules(asked: Question) -> str:
+    """What is said of the form of an answer; the same for all questions of a match rule's kind."""
+    if not asked.own_words:
+        return _ANSWER_RULES
+    return _OWN_WORDS if asked.match == "named" else _OVERLAP
 
 
 def _asked_seed(seed: int, user: User, question: int) -> int:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
 
+from evolve.gym.recorded import Conversation, session_messages
 from feedback.records import ChatMessage
 
 CATEGORIES: Mapping[int, str] = {
@@ -15,6 +18,9 @@ CATEGORIES: Mapping[int, str] = {
     5: "adversarial",
 }
 """What the benchmark calls its categories of questions, by their numbers in the file."""
+
+Told = Mapping[str, tuple[tuple[str, str], ...]]
+"""Id of a turn to the (state, value) pairs that it tells."""
 
 ADVERSARIAL = 5  # asks for what was never said: right is to refuse
 
@@ -108,29 +114,45 @@ class Recorded:
     """A dialogue as a memory hears it.
 
     Attributes:
-        sessions: Per session its messages; the first speaker has the role of the user, and every
-            message says when and by whom it was said.
+        periods: Per period, per session its messages; the first speaker has the role of the user,
+            and every message says when and by whom it was said.
         turn_of: Id of a message to the id of its turn.
     """
 
-    sessions: tuple[tuple[ChatMessage, ...], ...]
+    periods: tuple[Conversation, ...]
     turn_of: Mapping[str, str]
 
 
-def recorded(dialogue: Dialogue) -> Recorded:
-    """The dialogue as messages of a single period."""
+def recorded(dialogue: Dialogue, periods: int = 1, told: Told = MappingProxyType({})) -> Recorded:
+    """A dialogue as messages.
+
+    Args:
+        dialogue: Its sessions are parted into the periods as evenly as may be.
+        periods: How many, at most one for every session.
+        told: Id of a turn to the states that it tells.
+    """
     turn_of: dict[str, str] = {}
-    sessions = []
-    for number, session in enumerate(dialogue.sessions):
-        messages: list[ChatMessage] = []
-        place = 0, -1  # round, and who spoke last in it: 0 for the user, 1 for the assistant
-        for turn in session.turns:
-            who = dialogue.speakers.index(turn.speaker)
-            # A speaker may go on, or begin the session out of turn: what is said stays in order.
-            place = (place[0] + (who <= place[1]), who)
-            message_id = f"0.{number}.{place[0]}.{'ua'[who]}"
-            content = f"({session.time}) {turn.speaker}: {turn.text}"
-            messages.append(ChatMessage(message_id, ("user", "assistant")[who], content))
-            turn_of[message_id] = turn.id
-        sessions.append(tuple(messages))
-    return Recorded(tuple(sessions), turn_of)
+    conversations = []
+    for period, place in enumerate(parted(len(dialogue.sessions), periods)):
+        sessions = []
+        for number, session in enumerate(dialogue.sessions[place.start : place.stop]):
+            turns = [_message(turn, session, dialogue, told) for turn in session.turns]
+            messages = session_messages(period, number, turns)
+            ids = (turn.id for turn in session.turns)
+            turn_of |= zip((message.id for message in messages), ids, strict=True)
+            sessions.append(messages)
+        conversations.append(tuple(sessions))
+    return Recorded(tuple(conversations), turn_of)
+
+
+def parted(total: int, parts: int) -> list[range]:
+    """The numbers from 0 in so many stretches, as even as may be."""
+    ends = [total * part // parts for part in range(parts + 1)]
+    return [range(start, end) for start, end in pairwise(ends)]
+
+
+def _message(turn: Turn, session: Session, dialogue: Dialogue, told: Told) -> ChatMessage:
+    """A turn; its place is not known yet."""
+    role = "user" if turn.speaker == dialogue.speakers[0] else "assistant"
+    content = f"({session.time}) {turn.speaker}: {turn.text}"
+    return ChatMessage("", role, content, told.get(turn.id, ()))

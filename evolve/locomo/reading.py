@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from evolve.gym.checked import Place, Record, parse_json, read_bytes, shown
@@ -72,6 +73,22 @@ def dialogues_of(content: object, source: str) -> tuple[Dialogue, ...]:
             )
         dialogues[name] = _dialogue(Record(place.at("dialogue", name), record.fields), name)
     return tuple(dialogues.values())
+
+
+def odd_lines(dialogues: Sequence[Dialogue]) -> list[str]:
+    """What was read otherwise than as it stands, and what could not be read."""
+    odd = [one for dialogue in dialogues for one in dialogue.oddities]
+    lines = [
+        f"evidence {one.found!r} of {one.dialogue}, question {one.question}: {one.told}"
+        for one in odd
+    ]
+    without = sum(not q.evidence for dialogue in dialogues for q in dialogue.questions)
+    asked = sum(len(dialogue.questions) for dialogue in dialogues)
+    lines.append(
+        f"{asked} questions of {len(dialogues)} dialogues; {without} without evidence that can be "
+        "read, which recall and precision leave out"
+    )
+    return lines
 
 
 def _dialogue(record: Record, name: str) -> Dialogue:

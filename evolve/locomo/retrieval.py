@@ -202,7 +202,7 @@ def _written(dialogue: Dialogue, granularity: str) -> _Written:
     heard = recorded(dialogue)
     store = Store(_ENDLESS)
     writer = RawTurns(store, granularity)
-    for number, messages in enumerate(heard.sessions):
+    for number, messages in enumerate(heard.periods[0]):
         writer.write(Batch(messages, 0, number))
     entries = store.live
     turns = {turn.id: place for place, turn in enumerate(dialogue.turns)}

@@ -1,10 +1,10 @@
-"""Evidence recall and precision as tables, and what was odd in a file as lines."""
+"""Evidence recall and precision as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evolve.locomo.dialogues import CATEGORIES, Dialogue
+from evolve.locomo.dialogues import CATEGORIES
 from evolve.locomo.retrieval import Found, Retrieval, by_category, mean_of
 from evolve.locomo.tuning import SPACE, Trial
 from evolve.tables import Table, number
@@ -44,22 +44,6 @@ def front_table(trials: Sequence[Trial]) -> Table:
     ]
     columns = ("recall", "precision", "tokens shown", *names)
     return Table("Train dialogues: settings that no others beat", columns, tuple(rows))
-
-
-def odd_lines(dialogues: Sequence[Dialogue]) -> list[str]:
-    """What was read otherwise than as it stands, and what could not be read."""
-    odd = [one for dialogue in dialogues for one in dialogue.oddities]
-    lines = [
-        f"evidence {one.found!r} of {one.dialogue}, question {one.question}: {one.told}"
-        for one in odd
-    ]
-    without = sum(not q.evidence for dialogue in dialogues for q in dialogue.questions)
-    asked = sum(len(dialogue.questions) for dialogue in dialogues)
-    lines.append(
-        f"{asked} questions of {len(dialogues)} dialogues; {without} without evidence that can be "
-        "read, which recall and precision leave out"
-    )
-    return lines
 
 
 def _cells(mean: Retrieval) -> tuple[str, ...]:

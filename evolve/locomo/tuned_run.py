@@ -16,9 +16,9 @@ from evolve.gym.users import file_digest
 from evolve.inputs import load_policy
 from evolve.journal import Journal
 from evolve.locomo.dialogues import Dialogue
-from evolve.locomo.reading import load_dialogues
+from evolve.locomo.reading import load_dialogues, odd_lines
 from evolve.locomo.retrieval import Finder, Found, mean_of
-from evolve.locomo.retrieval_tables import front_table, odd_lines, retrieval_table
+from evolve.locomo.retrieval_tables import front_table, retrieval_table
 from evolve.locomo.tuning import (
     GateVerdict,
     Parts,

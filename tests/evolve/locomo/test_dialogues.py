@@ -8,7 +8,7 @@ from feedback.records import message_position
 def test_turns_become_messages_in_order_whoever_speaks(content):
     dialogue = dialogues_of(content, "f")[0]
     heard = recorded(dialogue)
-    messages = [message for session in heard.sessions for message in session]
+    messages = [message for session in heard.periods[0] for message in session]
     assert [message.id for message in messages] == [
         "0.0.0.u", "0.0.0.a", "0.0.1.a", "0.1.0.a", "0.1.1.u", "0.1.2.u",
     ]  # fmt: skip

@@ -73,7 +73,7 @@ def test_it_finds_what_an_agent_would_show(one, retriever, granularity):
     policy = seed_policy("rag").derive(settings={**settings, **whole})
     agent = make_agent(Speaker(policy, OfflineLM(), 0))
     heard = recorded(one[0])
-    for session in heard.sessions:
+    for session in heard.periods[0]:
         agent.observe(session)
     found = {each.question: each for each in Finder(one).find(policy.settings)}
     for number, question in enumerate(one[0].questions):
