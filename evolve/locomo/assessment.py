@@ -10,12 +10,12 @@ from evolve.config import Means, Models
 from evolve.connecting import connected, find_site, make_workers
 from evolve.gym.rollout import Span
 from evolve.locomo.dialogues import Dialogue
+from evolve.locomo.differences import over_dialogues
 from evolve.locomo.retrieval import Finder, Found
 from evolve.locomo.scoring import Scored, score_rollout
 from evolve.locomo.users import users_of
 from evolve.money import Paid
-from evolve.seeding import derive
-from evolve.stats import Interval, cluster_interval
+from evolve.stats import Interval
 from evolve.workers import LiveTask, WorldSpec
 from feedback.records import Rollout
 from feedback.scores import tokens_per_answer
@@ -114,11 +114,5 @@ def f1_difference(one: Sequence[Scored], other: Sequence[Scored], seed: int) -> 
         other: Answers of what it is compared with, to the same questions.
         seed: Of the run.
     """
-    sums: dict[str, list[float]] = {}
-    for mine, theirs in zip(one, other, strict=True):
-        of_dialogue = sums.setdefault(mine.dialogue, [0.0, 0.0])
-        of_dialogue[0] += mine.f1 - theirs.f1
-        of_dialogue[1] += 1
-    return cluster_interval(
-        list(sums.values()), lambda s: s[..., 0] / s[..., 1], derive(seed, "f1")
-    )
+    pairs = zip(one, other, strict=True)
+    return over_dialogues(((mine.dialogue, mine.f1 - theirs.f1) for mine, theirs in pairs), seed)

@@ -1,9 +1,9 @@
 """Scores the answers of a replayed dialogue, and says by the evidence where a wrong one was lost.
 
-A turn is *in memory* at the end if a live entry was written from a batch with it, or it still stands
-in the history or window; it was *shown* if that entry, or the turn itself, stood in the context of
-the answer. An entry that the model wrote from several messages need not say what each of them
-said, so for written memory both are upper limits.
+A turn is *in memory* at the end if a live entry was written from a batch with it, or it still
+stands in the history or window; it was *shown* if that entry, or the turn itself, stood in the
+context of the answer. An entry that the model wrote from several messages need not say what each of
+them said, so for written memory both are upper limits.
 """
 
 from __future__ import annotations

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Literal
 
 from evolve.gym.users import thirds
 from evolve.locomo.dialogues import Dialogue
+from evolve.locomo.differences import over_dialogues
 from evolve.locomo.retrieval import SEARCHED, Finder, Found, mean_of
 from evolve.optimize.effects import Told
 from evolve.optimize.gate import RUN_LEVEL
 from evolve.optimize.search import MOST_CHANGED, MOST_DRAWS, as_trial, suggest
 from evolve.seeding import derive
-from evolve.stats import Interval, cluster_interval, guarded_t
+from evolve.stats import Interval, guarded_t
 from policies.errors import ConfigError
 from policies.settings import Setting, SettingValue, applicable
 
@@ -189,14 +190,9 @@ def gain_interval(best: Sequence[Found], seed: Sequence[Found], run_seed: int) -
         seed: What the other finds for the same questions.
         run_seed: Of the run.
     """
-    sums: dict[str, list[float]] = {}
-    for mine, other in zip(best, seed, strict=True):
-        of_dialogue = sums.setdefault(mine.dialogue, [0.0, 0.0])
-        of_dialogue[0] += mine.recall - other.recall
-        of_dialogue[1] += 1
-    return cluster_interval(
-        list(sums.values()), lambda s: s[..., 0] / s[..., 1], derive(run_seed, "recall")
-    )
+    pairs = zip(best, seed, strict=True)
+    gains = ((mine.dialogue, mine.recall - other.recall) for mine, other in pairs)
+    return over_dialogues(gains, run_seed)
 
 
 def _study(trials: Sequence[Trial], limit: int, seed: int) -> Study:
