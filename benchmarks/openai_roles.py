@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evolve.lm import extraction
 from evolve.lm.base import Message, Request, Task
 from evolve.lm.offline_memory import asked
 
@@ -40,8 +41,16 @@ def _task(messages: tuple[Message, ...]) -> tuple[Task, tuple[Message, ...]]:
     """The role, and the messages without a second asking."""
     first = messages[0]
     if first.role == "user":
-        # Chats, questions and dspy's prompts have a system message; a write prompt has none.
+        # Chats, questions and dspy's prompts have a system message; our write prompt has none.
         return "write", messages[:1]
+    if extraction.asks(messages[1].content if len(messages) > 1 else ""):
+        return "write", messages[:2]
+    return _chat_task(messages)
+
+
+def _chat_task(messages: tuple[Message, ...]) -> tuple[Task, tuple[Message, ...]]:
+    """The same of a prompt with a system message that is none of mem0's."""
+    first = messages[0]
     if first.content.startswith(_USER):
         return "user", messages
     for shown in (messages, messages[:-2]):

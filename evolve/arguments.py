@@ -81,7 +81,10 @@ RUN_ARGUMENTS = (
     ),
     Argument("env", "environment file (default: the packaged sample)", metavar="FILE"),
     Argument("probes", "what is true when, where --env holds chats (none)", metavar="FILE"),
-    Argument("policy", "seed policy: none, native, rag, awe, awi or a file (awe)", metavar="SEED"),
+    Argument(
+        "policy", "seed policy: none, native, rag, awe, awi, mem0, a file (awe)", metavar="SEED"
+    ),
+    Argument("agent", "a memory system of your own, as package:Class", metavar="CLASS"),
     *MODEL_ARGUMENTS,
     Argument("rewrite-model", "rewrites texts (the model)"),
     Argument("strategy", f"{', '.join(STRATEGIES)} (joint)", metavar="NAME"),

@@ -121,6 +121,7 @@ class Options:
         feedback: Of scope ``user``: what is told after a period, one of ``LEVELS``.
         probes: Path of a file of probes of the chats; None where ``env`` holds simulated users.
         architecture: ``same``: of all candidates that of the seed; ``any``: some move to another.
+        agent: A memory system of one's own as ``package:Class``, whose policies evolve; or None.
         max_memory_tokens: That the memory of a policy may hold, at least 200; None for no limit.
         max_answer_tokens: That a policy may take per answer, at least 1; None for no limit.
     """
@@ -140,6 +141,7 @@ class Options:
     scope: Literal["global", "user"] = "global"
     feedback: Literal["none", "questions", "complete"] = "complete"
     probes: str | None = None
+    agent: str | None = None
 
     def __post_init__(self) -> None:
         # In its one shortest form, so that a run is the same however its budget was written.
@@ -215,11 +217,11 @@ class Options:
     def as_dict(self) -> dict[str, Any]:
         """All options by the name that the command line gives them, JSON-able.
 
-        Of simulated users nothing is said of probes, as in runs from before there were any.
+        Nothing is said of probes and agents where there are none, as in runs from before them.
         """
         flat: dict[str, Any] = {}
         for name, value in asdict(self).items():
-            if name != "probes" or value is not None:
+            if value is not None or name not in {"probes", "agent"}:
                 flat |= value if name == "models" else {name: value}
         return flat
 
@@ -339,6 +341,8 @@ def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> O
         raise ConfigError("A run needs a budget, but --budget is missing; try --budget 300.")
     if merged.get("scope") == "user":
         merged.setdefault("strategy", OWN_STRATEGY)
+    if merged.get("agent") is not None:
+        merged.setdefault("policy", merged["agent"])
     return Options(**{**_known(Options, merged), "models": make_models(merged)})
 
 

@@ -47,7 +47,7 @@ def _run(options: argparse.Namespace) -> int:
         check_range(name, given[name], *RANGES[name])
     models, means = make_models(given), make_means(given)
     names = [options.policy, *([options.against] if options.against is not None else [])]
-    policies = [load_policy(name) for name in names]
+    policies = [load_policy(name, options.agent) for name in names]
     env = environment_path(options.env)
     if options.probes is None and is_locomo(env):
         return _run_dialogues(options, policies, models, means)
@@ -181,9 +181,10 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Exit status 1 where a policy failed by its own fault.",
     )
     add = parser.add_argument
-    known = "none, native, rag, awe, awi or a policy file"
+    known = "none, native, rag, awe, awi, mem0 or a policy file"
     add("--policy", required=True, metavar="A", help=f"what is scored: {known}")
     add("--against", metavar="B", help="what it is compared with, user by user")
+    add("--agent", metavar="CLASS", help="a memory system of your own, as package:Class")
     add("--env", default="sample", metavar="FILE", help="environment file (the packaged sample)")
     add("--probes", metavar="FILE", help="what is true when, where --env holds chats")
     add("--seed", type=int, default=0, metavar="S", help="of every random choice (0)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from evolve.agents.own import declare_agent
+from evolve.agents.registry import check_usable
 from evolve.config import Models
 from evolve.lm.base import CAPS
 from policies.policy import Policy, read_policy, seed_policy
@@ -50,11 +52,21 @@ def unread(failures: int, answers: int, whose: str) -> str | None:
     )
 
 
-def load_policy(name_or_path: str) -> Policy:
-    """A seed policy by name, or a policy file.
+def load_policy(name_or_path: str, agent: str | None = None) -> Policy:
+    """A seed policy by name, or a policy file, and that its architecture can be lived by.
+
+    Args:
+        name_or_path: Names one.
+        agent: A memory system of the user's own, whose policy it may be.
 
     Raises:
         PolicyFileError: There is no such seed, or the file is not usable.
+        AgentError: There is no such agent, or it does not say what evolves of it.
+        ConfigError: What the architecture needs is not installed.
     """
+    if agent is not None:
+        declare_agent(agent)
     looks_like_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
-    return read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
+    policy = read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
+    check_usable(policy.architecture)
+    return policy

@@ -17,7 +17,7 @@ from evolve.optimize.strategy import check_strategy
 from evolve.plan import Plan, make_plan, smallest_budget
 from evolve.probing import most_measured
 from evolve.workers import WorldSpec
-from policies.policy import ARCHITECTURES, Policy
+from policies.policy import BUILT_IN, Policy
 from policies.text_rules import RewriteRules
 
 
@@ -80,7 +80,8 @@ class Prepared:
     def architectures(self) -> tuple[str, ...]:
         """That policies of the run may have."""
         seed = self.seed.architecture
-        return ARCHITECTURES if self.options.architecture == "any" else (seed,)
+        moving = self.options.architecture == "any"
+        return tuple(dict.fromkeys((*BUILT_IN, seed))) if moving else (seed,)
 
     @property
     def _native(self) -> bool:
@@ -108,7 +109,7 @@ def prepare(options: Options, means: Means) -> Prepared:
         check_url(means.storage)
     environment = load_environment(options.env_path, options.probes)
     users = environment.users
-    seed = options.constraints.fitted(load_policy(options.policy))
+    seed = options.constraints.fitted(load_policy(options.policy, options.agent))
     check_strategy(options.strategy, seed.architecture)
     splits = tuple(possible_splits(users, options.holdout, options.seed))
     cast = make_cast(options.models, means.timeout)

@@ -58,8 +58,8 @@ class Entry:
 
     Attributes:
         id: Number within the rollout, in order of writing.
-        label: The remembered type (awe, awi) or ``""`` (rag).
-        text: What was written; for rag the raw turn.
+        label: The remembered type (awe, awi), ``"fact"`` (mem0) or ``""`` (a raw turn).
+        text: What was written, or the raw turn.
         sources: Ids of the messages of the batch that it came from.
         written: Number of the write that made it, from 0.
         period: Period in which it was written.

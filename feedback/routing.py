@@ -14,9 +14,9 @@ from policies.words import words
 
 PARTS = ("reply_prompt", "memory_types", "write_prompt", "answer_prompt", "settings")
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "writing": ("write_every", "local_window"),
+    "writing": ("write_every", "local_window", "infer"),
     "keeping": ("supersede", "max_memory_tokens", "context_tokens"),
-    "finding": ("retriever", "top_k", "granularity", "recency_half_life"),
+    "finding": ("retriever", "top_k", "threshold", "granularity", "recency_half_life"),
     "showing": ("memory_order", "recency_half_life"),
 }
 """Group to its settings: how much is written at a time, what stays, what is found, its order."""

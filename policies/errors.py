@@ -12,6 +12,7 @@ MnemotuneError
 │   ├── BudgetTooSmallError    the budget does not buy one full proposal
 │   ├── RunFolderError         a run folder that is in use, of another schema, or of another run
 │   ├── LostProcessError       a process that lived rollouts was ended from outside
+│   ├── AgentError             a memory system of the user's own breaks the contract, or fails
 │   ├── ModelError             a model that cannot be used as it is named: key, name, address
 │   ├── GenerationError        a model could not write what an environment needs
 │   ├── TooManyFailuresError   too much failed for outside reasons; the run can be resumed
@@ -69,6 +70,10 @@ class RunFolderError(UserError):
 
 class LostProcessError(UserError):
     """One of a run's processes was ended from outside, most often for lack of memory."""
+
+
+class AgentError(UserError):
+    """A memory system of the user's own cannot be loaded, breaks the contract, or failed."""
 
 
 class ModelError(UserError):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from reprlib import repr as short_repr
 from types import MappingProxyType
 
+from policies.declared import declared
 from policies.errors import PolicyFileError
 
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}")
@@ -26,9 +27,11 @@ TEXTS: Mapping[str, Mapping[str, frozenset[str]]] = MappingProxyType(
         "rag": _WITH_MEMORY,
         "awe": _AGENTIC_WRITE,
         "awi": _AGENTIC_WRITE,
+        # Its prompt shows memories and messages by itself; this text is its custom instructions.
+        "mem0": {**_AGENTIC_WRITE, "write_prompt": frozenset({"memory_types"})},
     }
 )
-"""Architecture to the texts that it has, in file order, and the placeholders of each."""
+"""Built-in architecture to the texts that it has, in file order, and the placeholders of each."""
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -52,13 +55,24 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
+def texts_of(architecture: str) -> tuple[str, ...]:
+    """Names of the texts that an architecture has, in file order.
+
+    Raises:
+        KeyError: No such architecture.
+    """
+    own = declared(architecture)
+    return tuple(own.texts if own else TEXTS[architecture])
+
+
 def required(architecture: str, text_name: str) -> frozenset[str]:
     """The placeholders that a text must have; it may have no others.
 
     Raises:
         KeyError: No such architecture, or it has no such text.
     """
-    return TEXTS[architecture][text_name]
+    own = declared(architecture)
+    return frozenset(names(own.texts[text_name])) if own else TEXTS[architecture][text_name]
 
 
 def check_texts(architecture: str, texts: Mapping[str, object]) -> dict[str, str]:
@@ -75,7 +89,7 @@ def check_texts(architecture: str, texts: Mapping[str, object]) -> dict[str, str
         PolicyFileError: A text is missing, unknown, empty or no text, or a placeholder is missing
             or unknown.
     """
-    expected = tuple(TEXTS[architecture])
+    expected = texts_of(architecture)
     for name in texts:
         if name not in expected:
             raise PolicyFileError(

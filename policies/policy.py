@@ -12,6 +12,7 @@ from reprlib import repr as short_repr
 from typing import Any
 
 from policies import policy_yaml
+from policies.declared import declared
 from policies.errors import PolicyFileError
 from policies.files import read_whole, write_whole
 from policies.placeholders import TEXTS, check_texts
@@ -19,6 +20,9 @@ from policies.settings import SettingValue
 from policies.settings import check as check_settings
 
 ARCHITECTURES: tuple[str, ...] = tuple(TEXTS)
+EXTRA: frozenset[str] = frozenset({"mem0"})
+"""Architectures that need a package of the same name, which is an extra."""
+BUILT_IN: tuple[str, ...] = tuple(name for name in ARCHITECTURES if name not in EXTRA)
 SCHEMA = 1
 _MOST_BYTES = 500_000  # of a file: dozens of times the longest prompts
 
@@ -52,7 +56,7 @@ class Policy:
     """One version; made by ``make_policy``, ``derive`` or a reader, which check it.
 
     Attributes:
-        architecture: One of ``ARCHITECTURES``.
+        architecture: One of ``ARCHITECTURES``, or a declared one.
         texts: Name to prompt: exactly those that the architecture has.
         settings: Name to value: exactly those that apply.
         name: For people; no part of the id.
@@ -133,7 +137,12 @@ def make_policy(
     Raises:
         PolicyFileError: A rule is broken; the message names it, the value and what to do.
     """
-    if architecture not in ARCHITECTURES:
+    if architecture not in ARCHITECTURES and declared(architecture) is None:
+        if ":" in architecture:
+            raise PolicyFileError(
+                f"architecture {short_repr(architecture)} is a memory system of somebody's own, "
+                "which is used where it is named, too; add --agent with this name"
+            )
         raise PolicyFileError(
             f"architecture must be one of {', '.join(ARCHITECTURES)}, not"
             f" {short_repr(architecture)}; change it"
@@ -222,11 +231,14 @@ def write_policy(policy: Policy, path: Path | str) -> None:
 
 
 def seed_policy(architecture_or_name: str) -> Policy:
-    """A packaged seed, by architecture (``awe``) or by its name (``awe-seed``).
+    """A packaged seed, by architecture (``awe``) or by its name (``awe-seed``), or a declared one.
 
     Raises:
         PolicyFileError: There is no such seed.
     """
+    own = declared(architecture_or_name)
+    if own is not None:
+        return make_policy(architecture_or_name, own.texts, own.settings, architecture_or_name)
     stem = architecture_or_name.removesuffix("-seed")
     folder = resources.files("policies") / "seeds"
     seeds = sorted(item.name.removesuffix(".yaml") for item in folder.iterdir())

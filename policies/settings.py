@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from reprlib import repr as short_repr
+from typing import cast
 
+from policies.declared import declared
 from policies.errors import PolicyFileError
 
 SettingValue = int | str | bool | None
 
-_STORES = frozenset({"rag", "awe"})
-_BUFFERED = frozenset({"rag", "awe", "awi"})
+_OWN_STORES = frozenset({"rag", "awe"})
+_STORES = _OWN_STORES | {"mem0"}
+_BOUNDED = frozenset({"rag", "awe", "awi"})
+_BUFFERED = _BOUNDED | {"mem0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +91,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("top_k", _STORES, 30, "entries retrieved", low=1, high=50),
     Setting(
         "retriever",
-        _STORES,
+        _OWN_STORES,
         "bm25",
         "how entries are found; hybrid is reciprocal rank fusion of the other two",
         values=("bm25", "ngram", "hybrid"),
     ),
     Setting(
         "recency_half_life",
-        _STORES,
+        _OWN_STORES,
         None,
         "sessions after which an entry's score is halved; null for never",
         low=1,
@@ -117,18 +121,34 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "memory_order",
-        _STORES,
+        _OWN_STORES,
         "time",
         "order of the retrieved entries in the prompt",
         values=("time", "relevance"),
     ),
     Setting(
         "max_memory_tokens",
-        _BUFFERED,
+        _BOUNDED,
         2000,
         "tokens of memory; over it the entry longest without update is retired",
         low=200,
         high=8000,
+    ),
+    Setting(
+        "threshold",
+        frozenset({"mem0"}),
+        10,
+        "similarity to the query, in hundredths, below which an entry is not retrieved",
+        low=0,
+        high=90,
+        step=5,
+    ),
+    Setting(
+        "infer",
+        frozenset({"mem0"}),
+        True,
+        "whether a model extracts facts from messages; else they are stored as they were said",
+        values=(False, True),
     ),
     Setting(
         "context_tokens",
@@ -144,7 +164,14 @@ SETTINGS: tuple[Setting, ...] = (
 
 def applicable(architecture: str) -> tuple[Setting, ...]:
     """The settings that apply to an architecture, in file order."""
-    return tuple(setting for setting in SETTINGS if architecture in setting.architectures)
+    own = declared(architecture)
+    if own is None:
+        return tuple(setting for setting in SETTINGS if architecture in setting.architectures)
+    return tuple(
+        replace(setting, default=cast("SettingValue", own.settings[setting.name]))
+        for setting in SETTINGS
+        if setting.name in own.settings
+    )
 
 
 def check(architecture: str, settings: Mapping[str, object]) -> dict[str, SettingValue]:

@@ -93,7 +93,14 @@ WAYS = {
     ".ci/run": Way("bash -n .ci/run"),
     ". .venv/bin/activate": Way("grep -qx 'VENV ?= .venv' Makefile"),
     "uv run python -m evolve.loop --budget 300": Way(f"{UV} python -m evolve.loop --help"),
+    # Installs from the network; and the extra is not in the environment of every day.
+    "pip install 'mnemotune[mem0]'": Way("grep -q '^mem0 = \\[' pyproject.toml"),
+    "python -m evolve.loop --policy mem0 --budget 300": Way("python -m evolve.loop --help"),
     # In the order of the pages, in which one needs what another made.
+    "python -m evolve.loop --agent evolve.agents.example:UserWords --budget 60 --name words": Way(
+        "python -m evolve.loop --agent evolve.agents.example:UserWords --budget 41 --name words"
+        f" {FEW}"
+    ),
     "python -m evolve.loop --budget 300 --policy awi --name mine": Way(
         f"python -m evolve.loop --budget 41 --policy awi --name mine {FEW}"
     ),

@@ -78,7 +78,7 @@ class Speaker:
         if entries is None:
             return text, ""
         block = {"memories": memories_block(entries)}
-        if "retriever" not in self.policy.settings:
+        if "top_k" not in self.policy.settings:
             return fill(text, block), ""
         fixed, shown = parted(text)
         return fill(fixed, block), fill(shown, block)

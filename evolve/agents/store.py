@@ -33,10 +33,10 @@ class Store:
     """All entries of one rollout.
 
     Args:
-        max_tokens: Over it, the live entry longest without update is retired.
+        max_tokens: Over it, the live entry longest without update is retired; None for no limit.
     """
 
-    def __init__(self, max_tokens: int) -> None:
+    def __init__(self, max_tokens: int | None) -> None:
         self._max_tokens = max_tokens
         self._entries: list[Entry] = []
         self._live: dict[int, int] = {}  # id -> tokens, least recently updated first
@@ -87,7 +87,7 @@ class Store:
 
     def close(self, batch: Batch, made: tuple[int, ...], format_error: str | None = None) -> None:
         """Record the write and keep memory within its limit."""
-        while self._tokens > self._max_tokens and self._live:
+        while self._max_tokens is not None and self._tokens > self._max_tokens and self._live:
             self.retire(next(iter(self._live)), "max_memory_tokens")
         number = len(self._writes)
         self._writes.append(Write(number, batch.period, batch.ids, made, format_error))

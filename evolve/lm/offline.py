@@ -69,8 +69,11 @@ class OfflineLM:
             say = offline_types.from_questions if offline_types.asks(request) else rewrite
             return (offline_reflect.reflect if offline_reflect.asks(request) else say)(request)
         if request.task == "write":
+            from evolve.lm import extraction
             from evolve.lm.offline_write import write
 
+            if extraction.asks(request.messages[-1].content):
+                return extraction.memories(write(extraction.as_write(request), self._capacity))
             return write(request, self._capacity)
         if request.task == "user":
             from evolve.lm.offline_talk import play_user

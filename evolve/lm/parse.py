@@ -16,6 +16,7 @@ __all__ = [
     "UNKNOWN",
     "FormatError",
     "parse_choice",
+    "parse_memories",
     "parse_object",
     "parse_values",
     "parse_words",
@@ -119,6 +120,27 @@ def parse_write(reply: str) -> dict[str, str]:
             raise FormatError("a label or value is empty")
         facts[name.casefold()] = name, fact
     return dict(facts.values())
+
+
+def parse_memories(reply: str) -> list[str]:
+    """Texts of an extraction in mem0's form, ``{"memory": [{"text": …}, …]}``, each once.
+
+    Read as ``parse_write`` reads; other keys of a memory do not matter. ``{}`` extracts nothing.
+
+    Raises:
+        FormatError: No object, or several that differ; no list of memories in it; a memory without
+            a text, or with one that is empty, over 8,000 bytes or holds half of a surrogate pair.
+    """
+    found = objects_in(reply)
+    if not found or any(one != found[0] for one in found):
+        raise FormatError("an extraction must be one JSON object with a list of memories")
+    memories = found[0].get("memory", [] if not found[0] else None)
+    if not isinstance(memories, list):
+        raise FormatError("the JSON object has no list under memory")
+    texts = [one.get("text") if isinstance(one, dict) else None for one in memories]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise FormatError("a memory has no text")
+    return list(dict.fromkeys(_clean(str(text)) for text in texts))
 
 
 def parse_object(reply: str, *keys: str) -> dict[str, object] | None:

@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
+from evolve.lm import extraction
 from evolve.lm.base import Completion, Request, count_tokens
 from evolve.seeding import derive
 
@@ -75,6 +76,8 @@ def _write(prompt: str, draw: random.Random) -> str:
     labels = [label.strip() for label in _TYPES.findall(found[1] if found else "")] or ["note"]
     count = min(len(labels), draw.randint(0, 2 * FACTS))
     facts = {label: _text(draw, FACT) for label in draw.sample(labels, count)}
+    if extraction.asks(prompt):
+        return extraction.as_reply(list(facts.values()))
     return json.dumps(facts, ensure_ascii=False)
 
 

@@ -11,7 +11,7 @@ from evolve.optimize.constraints import Constraints
 from evolve.optimize.search import SearchProposer
 from evolve.seeding import derive
 from policies.placeholders import required
-from policies.policy import ARCHITECTURES, Policy, make_policy, seed_policy
+from policies.policy import BUILT_IN, Policy, make_policy, seed_policy
 
 MOVE_SHARE = 0.25  # of candidates, while an architecture is there that nothing is known of
 _FRESH = 0.5  # the hope of a move that nothing is known of
@@ -107,7 +107,7 @@ def _others(context: ProposalContext) -> Sequence[str]:
     """The architectures that the parent can move to."""
     return [
         name
-        for name in ARCHITECTURES
+        for name in BUILT_IN
         if name not in {_WITHOUT, context.parent.architecture} and context.constraints.allow(name)
     ]
 

@@ -42,8 +42,14 @@ class Constraints:
         """The policy, its memory made small enough where it is too large.
 
         Raises:
-            ConfigError: Its architecture has no memory that small.
+            ConfigError: Its architecture has no memory that small, or none that can be limited.
         """
+        if self.memory_tokens is not None and policy.architecture == "mem0":
+            raise ConfigError(
+                "Architecture mem0 keeps all that it ever wrote, so its memory has no limit, but "
+                f"--max-memory-tokens is {self.memory_tokens}; leave it out, or give another "
+                "policy."
+            )
         lowered: dict[str, SettingValue] = {}
         for setting in applicable(policy.architecture):
             if self._held(setting.name, policy.settings) is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evolve.seeding import derive
 from policies.errors import ConfigError
-from policies.placeholders import TEXTS
+from policies.placeholders import TEXTS, texts_of
 from policies.settings import applicable
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def check_strategy(strategy: str, architecture: str) -> None:
         ConfigError: The architecture has nothing that the strategy could change.
     """
     needs = STRATEGIES[strategy].needs
-    if architecture not in having(needs):
+    if not _has(architecture, needs):
         what = "settings" if needs == "settings" else f"the text {needs}"
         raise ConfigError(
             f"strategy {strategy} needs an architecture with {what} ({', '.join(having(needs))}),"
@@ -196,10 +196,14 @@ def check_strategy(strategy: str, architecture: str) -> None:
 
 
 def having(needs: str) -> tuple[str, ...]:
-    """The architectures that have what a strategy needs."""
+    """The built-in architectures that have what a strategy needs."""
+    return tuple(name for name in TEXTS if _has(name, needs))
+
+
+def _has(architecture: str, needs: str) -> bool:
     if needs == "settings":
-        return tuple(name for name in TEXTS if applicable(name))
-    return tuple(name for name, texts in TEXTS.items() if not needs or needs in texts)
+        return bool(applicable(architecture))
+    return not needs or needs in texts_of(architecture)
 
 
 class _OwnStream:

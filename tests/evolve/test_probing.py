@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolve.probing import BOUND, MEASURED, Probing, is_same, most_measured, share_of, told
 from feedback.records import Compared, Rollout
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 AWI, AWE, NATIVE = (seed_policy(name) for name in ("awi", "awe", "native"))
 OTHER = AWI.derive({"answer_prompt": "{{memories}}"})
@@ -102,7 +102,7 @@ def test_a_failed_rollout_says_nothing_and_is_not_replaced():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("architectures", [(), ("awe",), ("awi",), ARCHITECTURES])
+@pytest.mark.parametrize("architectures", [(), ("awe",), ("awi",), BUILT_IN])
 def test_only_what_shows_the_same_whatever_is_asked_is_measured(architectures):
     probing = Probing(architectures)
     modes = dict(zip("ewn", probing.modes([AWE, AWI, NATIVE]), strict=True))
@@ -114,8 +114,8 @@ def test_only_what_shows_the_same_whatever_is_asked_is_measured(architectures):
 
 def test_what_a_plan_must_allow_for():
     assert most_measured("awe", ["awe"]) == 0
-    assert most_measured("awi", ["awi"]) == most_measured("awe", ARCHITECTURES) == MEASURED + 1
-    assert most_measured("awi", ARCHITECTURES) == 2 * (MEASURED + 1)
+    assert most_measured("awi", ["awi"]) == most_measured("awe", BUILT_IN) == MEASURED + 1
+    assert most_measured("awi", BUILT_IN) == 2 * (MEASURED + 1)
 
 
 def test_what_is_said():

@@ -85,7 +85,7 @@ def test_seeds_are_canonical_files(architecture: str) -> None:
 
 
 def test_unknown_seed_names_those_there_are() -> None:
-    with pytest.raises(PolicyFileError, match=r"no seed policy '../awe'; use one of awe, awi, nat"):
+    with pytest.raises(PolicyFileError, match=r"no seed policy '../awe'; use one of awe, awi, mem"):
         seed_policy("../awe")
 
 

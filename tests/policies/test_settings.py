@@ -14,15 +14,17 @@ BY_NAME = {setting.name: setting for setting in SETTINGS}
 def test_the_table_of_the_design() -> None:
     applies = {name: set(setting.architectures) for name, setting in BY_NAME.items()}
     assert applies == {
-        "write_every": {"rag", "awe", "awi"},
-        "local_window": {"rag", "awe", "awi"},
-        "top_k": {"rag", "awe"},
+        "write_every": {"rag", "awe", "awi", "mem0"},
+        "local_window": {"rag", "awe", "awi", "mem0"},
+        "top_k": {"rag", "awe", "mem0"},
         "retriever": {"rag", "awe"},
         "recency_half_life": {"rag", "awe"},
         "granularity": {"rag"},
         "supersede": {"awe"},
         "memory_order": {"rag", "awe"},
         "max_memory_tokens": {"rag", "awe", "awi"},
+        "threshold": {"mem0"},
+        "infer": {"mem0"},
         "context_tokens": {"native"},
     }
     assert {name: setting.default for name, setting in BY_NAME.items()} == {
@@ -35,6 +37,8 @@ def test_the_table_of_the_design() -> None:
         "supersede": False,
         "memory_order": "time",
         "max_memory_tokens": 2000,
+        "threshold": 10,
+        "infer": True,
         "context_tokens": 8000,
     }
 
@@ -50,6 +54,8 @@ def test_the_table_of_the_design() -> None:
         ("granularity", ["sentence", "message", "session"], ["turn", None]),
         ("supersede", [False, True], [0, 1, "true", None]),
         ("memory_order", ["time", "relevance"], ["newest", None]),
+        ("threshold", [0, 5, 90], [-5, 3, 95, 0.1, "10", None, False]),
+        ("infer", [False, True], [0, 1, "true", None]),
         ("max_memory_tokens", [200, 8000], [199, 8001, None]),
         ("context_tokens", [1000, 128000], [999, 128001, None]),
     ],
@@ -91,7 +97,9 @@ def test_misplaced_and_unknown_settings_are_told_apart() -> None:
 
 def test_kind_tells_choices_from_integers() -> None:
     kinds = {setting.name for setting in SETTINGS if setting.kind == "choice"}
-    assert kinds == {"write_every", "retriever", "granularity", "supersede", "memory_order"}
+    assert kinds == {
+        *("write_every", "retriever", "granularity", "supersede", "memory_order", "infer")
+    }
 
 
 @pytest.mark.parametrize(

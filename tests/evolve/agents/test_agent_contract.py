@@ -2,6 +2,7 @@
 
 import copy
 import json
+from importlib.util import find_spec
 from itertools import pairwise
 
 import pytest
@@ -10,11 +11,25 @@ from hypothesis import strategies as st
 
 from evolve.agents.base import Query
 from evolve.agents.registry import AGENTS
+from evolve.lm.extraction import as_reply, asks
 from feedback.records import ChatMessage, message_position
 from policies.errors import OutsideFailureError, PolicyFailureError
-from policies.policy import ARCHITECTURES
+from policies.policy import ARCHITECTURES, EXTRA
 
 WRITERS = ("awe", "awi")
+RETRIEVE = ("rag", "awe", "mem0")
+EVERY = [
+    pytest.param(
+        name,
+        marks=[
+            pytest.mark.extra,
+            pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed"),
+        ]
+        if name in EXTRA
+        else [],
+    )
+    for name in sorted(AGENTS)
+]
 ANSWER = Query("answer", "Reply so.", "Which of 1. word1 2. milk?", "word1 or milk", 5)
 PROBE = Query("probe", "Reply so.", "Which is true of word2?", "word2", 6)
 MESSAGE = ChatMessage("8.0.0.u", "user", "What about word1?")
@@ -24,6 +39,8 @@ def obliging(request):
     """Writes what the user said last, under one of three labels; repeats the rest."""
     if request.task == "write":
         said = request.messages[-1].content.split("user: ")[-1].split("\n")[0]
+        if asks(request.messages[-1].content):
+            return as_reply([said])
         return json.dumps({f"label {len(said) % 3}": said})
     return f"a reply to {request.messages[-1].content}"
 
@@ -32,7 +49,7 @@ def test_every_architecture_is_registered():
     assert set(AGENTS) == set(ARCHITECTURES)
 
 
-@pytest.mark.parametrize("architecture", sorted(AGENTS))
+@pytest.mark.parametrize("architecture", EVERY)
 class TestAgentContract:
     """Add an architecture to ``AGENTS`` and it is held to all of this."""
 
@@ -142,7 +159,7 @@ class TestAgentContract:
             assert system.content.endswith(f"\n\n{query.rules}")
             memory, _, asked = last.content.rpartition("\n\n")
             assert asked == query.prompt
-            assert bool(memory) == (architecture in {"rag", "awe"})  # those that retrieve
+            assert bool(memory) == (architecture in RETRIEVE)
             shown = [messages[i] for i in prepared.context.messages]
             assert [(t.role, t.content) for t in turns] == [(m.role, m.content) for m in shown]
             live = {e.id: e for e in agent.entries if e.retired is None}
@@ -165,7 +182,7 @@ class TestAgentContract:
 
         agent = agent_of(architecture, scripted(failing))
         calls = [lambda: agent.reply(MESSAGE)]
-        if architecture in WRITERS:
+        if architecture in {*WRITERS, "mem0"}:
             calls.append(lambda: agent.observe(talk(12)))
         for call in calls:
             with pytest.raises(type(error), match=str(error)):

@@ -9,7 +9,7 @@ from evolve.gym.sample import make_users
 from evolve.gym.users import User, users_of
 from evolve.lm.offline import OfflineLM
 from feedback.records import Rollout
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 
 @pytest.fixture(scope="session")
@@ -34,5 +34,5 @@ def lived(sample_users, offline_world) -> dict[str, list[Rollout]]:
         architecture: [
             live(seed_policy(architecture), user, offline_world()) for user in sample_users
         ]
-        for architecture in ARCHITECTURES
+        for architecture in BUILT_IN
     }

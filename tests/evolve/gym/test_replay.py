@@ -8,7 +8,7 @@ from evolve.gym.users import load_users
 from feedback.diagnosis import diagnose
 from feedback.records import ChatMessage
 from policies.errors import OutsideFailureError
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 ROLES = {"none": (), "native": (), "rag": (), "awe": ("write",), "awi": ("write",)}
 
@@ -33,7 +33,7 @@ def published(shared_data):
     return user, runs
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", BUILT_IN)
 class TestEveryArchitecture:
     def test_its_own_conversation_leaves_the_same_memory_and_answers(
         self, sample_users, offline_world, architecture

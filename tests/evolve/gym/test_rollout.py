@@ -12,7 +12,7 @@ from evolve.gym.questions import choice_order
 from evolve.gym.rollout import Span, World, live, planned_calls, share
 from feedback.diagnosis import diagnose
 from policies.errors import OutsideFailureError, PolicyFailureError
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 SEED = 1
 WRITERS = ("awe", "awi")
@@ -156,7 +156,7 @@ class TestAnswers:
 
 
 class TestSpan:
-    @pytest.mark.parametrize("architecture", ARCHITECTURES)
+    @pytest.mark.parametrize("architecture", BUILT_IN)
     def test_a_part_is_the_beginning_of_the_whole(
         self, lived, sample_users, offline_world, architecture
     ):

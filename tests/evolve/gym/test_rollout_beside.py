@@ -14,7 +14,7 @@ from evolve.gym.rollout import World, live
 from evolve.lm.base import Completion
 from evolve.lm.offline import OfflineLM
 from policies.errors import OutsideFailureError, PolicyFailureError
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 PATIENCE = 60  # seconds
 
@@ -60,7 +60,7 @@ def world(lm, beside, rounds=(1, 2)):
     return World(lm, lm, 1, *rounds, beside)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", BUILT_IN)
 def test_threads_change_nothing(architecture, lived, sample_users, threads):
     lm = Unsteady()
     for user, before in zip(sample_users[:2], lived[architecture], strict=False):

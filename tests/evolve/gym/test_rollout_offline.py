@@ -10,13 +10,13 @@ from feedback.diagnosis import diagnose
 from feedback.records import Stage
 from feedback.scores import score, scores_by_period, scores_by_user
 from feedback.trace import index_rollout
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 WRITERS = ("awe", "awi")
 
 
 class TestMemory:
-    @pytest.mark.parametrize("architecture", ARCHITECTURES)
+    @pytest.mark.parametrize("architecture", BUILT_IN)
     def test_contexts_show_what_was_in_memory_then(self, lived, architecture):
         for rollout in lived[architecture]:
             index = index_rollout(rollout)
@@ -31,7 +31,7 @@ class TestMemory:
                 if architecture == "awi":
                     assert set(answer.context.entries) == now
 
-    @pytest.mark.parametrize("architecture", ARCHITECTURES)
+    @pytest.mark.parametrize("architecture", BUILT_IN)
     def test_memory_tokens_are_those_of_live_entries(self, lived, sample_users, architecture):
         for user, rollout in zip(sample_users, lived[architecture], strict=True):
             index = index_rollout(rollout)
@@ -67,7 +67,7 @@ class TestMemory:
 
 
 class TestOffline:
-    @pytest.mark.parametrize("architecture", ARCHITECTURES)
+    @pytest.mark.parametrize("architecture", BUILT_IN)
     def test_the_stages_add_up_to_one(self, lived, sample_users, architecture):
         diagnoses = [
             diagnosis
@@ -83,7 +83,7 @@ class TestOffline:
         if architecture != "none":
             assert {d.stage for d in diagnoses} >= {Stage.RIGHT, Stage.WRITE, Stage.READ}
 
-    @pytest.mark.parametrize("architecture", ARCHITECTURES)
+    @pytest.mark.parametrize("architecture", BUILT_IN)
     def test_the_same_life_is_lived_again(self, lived, sample_users, offline_world, architecture):
         again = live(seed_policy(architecture), sample_users[0], offline_world())
         assert again == lived[architecture][0]
@@ -91,7 +91,7 @@ class TestOffline:
         other = live(seed_policy(architecture), sample_users[0], offline_world(2))
         assert other.answers != again.answers
 
-    @pytest.mark.parametrize("architecture", ARCHITECTURES)
+    @pytest.mark.parametrize("architecture", BUILT_IN)
     def test_roles_are_counted_apart(self, lived, architecture):
         roles = [role for role, _ in lived[architecture][0].usage]
         writes = ["write"] if architecture in WRITERS else []

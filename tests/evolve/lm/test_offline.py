@@ -23,7 +23,7 @@ from evolve.lm.base import Message, Request, count_tokens
 from evolve.lm.lexicon import is_cjk
 from evolve.lm.offline import OfflineLM
 from evolve.lm.parse import FormatError, parse_object, parse_write
-from policies.policy import ARCHITECTURES, seed_policy
+from policies.policy import BUILT_IN, seed_policy
 
 TASKS = ("reply", "write", "answer", "probe", "user", "bound", "rewrite")
 
@@ -114,7 +114,7 @@ def sample_calls():
     """Of each architecture by one sample user: requests and replies of a rollout and its bounds."""
     (user,) = users_of(make_users(5, 1), "test")
     found = []
-    for architecture in ARCHITECTURES:
+    for architecture in BUILT_IN:
         lm = Recorder()
         policy = seed_policy(architecture)
         asking = policy.texts["reply_prompt"].rstrip() + "\nAsk the user about pets and sleep.\n"
@@ -217,7 +217,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", BUILT_IN)
 @pytest.mark.parametrize("texts", [BARE, ODD], ids=["bare", "odd"])
 def test_policies_made_by_hand_are_lived(sample_user, architecture, texts):
     seed = seed_policy(architecture)
@@ -277,7 +277,7 @@ STRANGERS = {
 }
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", BUILT_IN)
 @pytest.mark.parametrize("language", STRANGERS)
 def test_lives_outside_the_lexicon_are_lived(language, architecture):
     user, lm = person(STRANGERS[language]), OfflineLM()

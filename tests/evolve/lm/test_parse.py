@@ -8,7 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evolve.lm.parse import FormatError, parse_choice, parse_object, parse_values, parse_write
+from evolve.lm.parse import (
+    FormatError,
+    parse_choice,
+    parse_memories,
+    parse_object,
+    parse_values,
+    parse_write,
+)
 
 CHOICES = ("Tea, near the cat.", "Coffee, near the cat.", "Use {braces} and wait.", "等一等再说。")
 BYTES = 8000
@@ -288,6 +295,51 @@ class TestValues:
     @given(REPLIES)
     def test_it_never_raises(self, reply):
         assert parse_values(reply, ["answer", "a"]).keys() == {"answer", "a"}
+
+
+class TestMemories:
+    @pytest.mark.parametrize(
+        ("reply", "texts"),
+        [
+            ("{}", []),
+            ('{"memory": []}', []),
+            (
+                '{"memory": [{"id": "0", "text": " a "}, {"text": "b", "attributed_to": "x"}]}',
+                ["a", "b"],
+            ),
+            ('```json\n{"memory": [{"text": "a"}, {"text": "a"}]}\n```', ["a"]),
+            ('So: {"memory": [{"text": "{b}"},]}', ["{b}"]),
+        ],
+    )
+    def test_read(self, reply, texts):
+        assert parse_memories(reply) == texts
+
+    @pytest.mark.parametrize(
+        ("reply", "why"),
+        [
+            ("", "must be one JSON object"),
+            ("Nothing to keep.", "must be one JSON object"),
+            ('[{"text": "a"}]', "must be one JSON object"),
+            ('{"memory": []} or {"memory": [{"text": "a"}]}', "must be one JSON object"),
+            ('{"diet": "vegan"}', "no list under memory"),
+            ('{"memory": null}', "no list under memory"),
+            ('{"memory": {"text": "a"}}', "no list under memory"),
+            ('{"memory": ["a"]}', "has no text"),
+            ('{"memory": [{"text": ""}]}', "has no text"),
+            ('{"memory": [{"text": 3}]}', "has no text"),
+            ('{"memory": [{"id": "0"}]}', "has no text"),
+            (f'{{"memory": [{{"text": "{"a" * (BYTES + 1)}"}}]}}', "over 8000 bytes"),
+            ('{"memory": [{"text": "a"}', "cut off"),
+        ],
+    )
+    def test_refused(self, reply, why):
+        with pytest.raises(FormatError, match=why):
+            parse_memories(reply)
+
+    @given(REPLIES)
+    def test_texts_or_a_format_error(self, reply):
+        with suppress(FormatError):
+            assert all(text.strip() for text in parse_memories(reply))
 
 
 class TestObject:

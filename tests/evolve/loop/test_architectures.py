@@ -2,13 +2,15 @@
 
 import pytest
 
-from policies.policy import ARCHITECTURES
+from policies.policy import ARCHITECTURES, EXTRA
 
 
 @pytest.mark.extra
 @pytest.mark.parametrize("holdout", ["users", "periods"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_it_runs_and_replays(command, small, architecture, holdout):
+    if architecture in EXTRA:
+        pytest.importorskip(architecture, reason=f"{architecture} is not installed")
     options = [*small.options, "--budget", 60, "--policy", architecture, "--holdout", holdout]
     done = command.run(*options, "--name", "run", "--jobs", 1)
     assert (done.returncode, done.stderr) == (0, "")

@@ -43,6 +43,12 @@ def test_a_memory_that_cannot_be_so_small_is_refused() -> None:
         Constraints(memory_tokens=999).fitted(NATIVE)
 
 
+def test_a_memory_that_knows_no_limit_is_refused_one() -> None:
+    with pytest.raises(ConfigError, match=r"mem0 keeps all that .* --max-memory-tokens is 900;"):
+        Constraints(memory_tokens=900).fitted(seed_policy("mem0"))
+    assert Constraints(answer_tokens=900).fitted(seed_policy("mem0")) == seed_policy("mem0")
+
+
 def test_a_step_towards_a_limit_is_a_clear_one() -> None:
     limits = Constraints(answer_tokens=1000)
     assert limits.nearer(1160, than=1200)

@@ -65,8 +65,8 @@ def test_an_unknown_strategy_is_refused(rules, name) -> None:
 @pytest.mark.parametrize(
     ("name", "architecture", "message"),
     [
-        ("placebo", "rag", r"the text memory_types \(awe, awi\), not rag; choose"),
-        ("search-only", "none", r"settings \(native, rag, awe, awi\), not none; choose"),
+        ("placebo", "rag", r"the text memory_types \(awe, awi, mem0\), not rag; choose"),
+        ("search-only", "none", r"settings \(native, rag, awe, awi, mem0\), not none; choose"),
     ],
 )
 def test_a_policy_without_what_it_needs_is_refused(name, architecture, message) -> None:
