@@ -36,7 +36,10 @@ def probes_of(data: bytes, source: str) -> tuple[Probe, ...]:
 def _yaml_records(data: bytes, source: str) -> list[Record]:
     place = Place(source, EnvironmentFileError)
     try:
-        content = yaml.safe_load(data.decode("utf-8-sig"))
+        loader = yaml.SafeLoader(data.decode("utf-8-sig"))
+        node = loader.get_single_node()
+        _check_keys(node, place)
+        content = None if node is None else loader.construct_document(node)
     except UnicodeDecodeError:
         raise place.wrong("the file is not UTF-8", "save it as UTF-8") from None
     except yaml.YAMLError as error:
@@ -50,6 +53,20 @@ def _yaml_records(data: bytes, source: str) -> list[Record]:
             "the file holds a value that cannot be read", "put it in quotes"
         ) from None
     return [at.record(item) for at, item in place.members(content, "the file", "probe")]
+
+
+def _check_keys(node: yaml.Node | None, place: Place) -> None:
+    """Refuse a probe in which a key stands twice; YAML would keep the last alone."""
+    entries = node.value if isinstance(node, yaml.SequenceNode) else ()
+    for number, entry in enumerate(entries):
+        pairs = entry.value if isinstance(entry, yaml.MappingNode) else ()
+        keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
+            raise place.at("probe", number).wrong(
+                f"a key stands once, but {shown(twice)} stands twice",
+                "remove one, or begin the next probe with a dash",
+            )
 
 
 def _probe(record: Record) -> Probe:

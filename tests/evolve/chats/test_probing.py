@@ -73,6 +73,12 @@ def test_mistakes(change, told):
     assert str(raised.value).startswith("probes.json, object 0")
 
 
+def test_a_key_that_stands_twice():
+    text = WRITTEN.replace("  state: age", "  user: bob\n  state: age")
+    with pytest.raises(EnvironmentFileError, match=r'probe 0 .*"user" stands twice'):
+        probes_of(text.encode(), "probes.yaml")
+
+
 @pytest.mark.parametrize(
     "text", ["", "a: b", "- [", "- 3", "- {user: 2024-99-99}", "- !!python/object:os.x {}"]
 )
