@@ -72,8 +72,7 @@ class RunFolder:
                 "clusters": len(version.gate),
                 "accuracy": round(sum(version.gate.values()) / len(version.gate), 6),
             }
-        file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
-        self._write(file, policy_to_yaml(replace(policy, scores=scores)))
+        self._write(version_file(policy), policy_to_yaml(replace(policy, scores=scores)))
 
     def write_own(self, user: str, policy: Policy) -> None:
         """The policy of one user, learned as that user lived: ``policies/ann-5b1f0c2a.yaml``."""
@@ -122,10 +121,15 @@ class RunFolder:
             ) from error
 
 
+def version_file(policy: Policy) -> str:
+    """Where a run folder keeps an accepted version."""
+    return f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
+
+
 def _point(point: Point, seed: Policy) -> dict[str, object]:
     """A point as ``pareto.yaml`` has it."""
     policy = point.policy
-    file = f"policies/gen-{policy.lineage.generation:03d}-{policy.short_id}.yaml"
+    file = version_file(policy)
     if not point.accepted:
         place = policy.name.removeprefix(f"{policy.architecture}-")
         file = f"candidates/{place}-{policy.short_id}.yaml"

@@ -12,24 +12,26 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from evolve.event_lines import event_line, parse_event, to_bytes
 from evolve.lm.calls import FILE as CALLS_FILE
 from policies.errors import RunFolderError
 from policies.files import check_regular
 
 SCHEMA = 2
 FILE = "journal.jsonl"
+ROLLBACK = "rollback"  # comes from outside after a run's end, so it is not replayed
+REDACTED = "redacted"  # in the header: what users said was removed
 _READABLE = (2,)  # 1 named one model and knew budgets in rollouts alone
 # Events of a run that nothing has come of yet.
 _BEGINNINGS = tuple(
     b'{"kind": "%s", ' % kind for kind in (b"run", b"terms", b"introduction", b"reserve")
 )
-_SUM = b', "sum": '  # of all before it in the line
 _MOVABLE = {"--api-base"}  # a server may move; what it says is the run's all the same
 # Options that name a file, and the digest of it that the header has.
 _DIGESTED = {"--env": "the environment", "--policy": "the seed policy"}
@@ -47,6 +49,7 @@ class Journal:
     Attributes:
         header: As it stands in the journal.
         grown: Whether an event was appended since it was opened.
+        rollback: What the last rollback says, ``policy`` and ``scores`` among it; None if none was.
 
     Raises:
         RunFolderError: The folder cannot be written or is in use, its journal is of another schema
@@ -61,7 +64,7 @@ class Journal:
         self._file = _open(folder)
         try:
             _lock(self._file, folder)
-            self._past = _read_lines(self._path, self._file)
+            self._past, self.rollback = _apart(_read_lines(self._path, self._file), self._path)
             self._cursor = 0
             self.grown = False
             if self._past and not resume and _is_free(self._past, folder):
@@ -130,23 +133,47 @@ class Journal:
         """Whether the next journaled event is this one, without taking it."""
         if not self.replaying:
             return False
-        start = _json({"kind": kind, "key": key})[:-1]
+        start = to_bytes({"kind": kind, "key": key})[:-1]
         return self._past[self._cursor].startswith(start)
 
     def _append(self, line: bytes) -> dict[str, Any]:
-        try:
-            done = 0
-            while done < len(line):
-                done += os.write(self._file, line[done:])
-            os.fsync(self._file)
-        except OSError as error:
-            raise RunFolderError(
-                f"Every step must reach the journal, but writing to {self._path} failed "
-                f"({error.strerror}); free space or mend the disk, then resume the run."
-            ) from error
+        _write(self._file, line, self._path)
         self._cursor += 1
         self.grown = True
         return parse_event(line, self._path, self._cursor)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep a run folder from every other process that would change it.
+
+    Raises:
+        RunFolderError: It is in use, or its journal cannot be opened.
+    """
+    file = _open(folder)
+    try:
+        _lock(file, folder)
+        yield
+    finally:
+        os.close(file)
+
+
+def append_rollback(folder: Path, data: Mapping[str, Any]) -> None:
+    """Journal that another version is in force from now on; its folder is locked.
+
+    Args:
+        folder: Of a run that has ended.
+        data: ``policy`` and ``instead_of``, their ids, and the ``scores`` that its file has.
+
+    Raises:
+        RunFolderError: The disk refused it.
+    """
+    file = _open(folder)
+    try:
+        _read_lines(folder / FILE, file)
+        _write(file, event_line(ROLLBACK, data["policy"], data), folder / FILE)
+    finally:
+        os.close(file)
 
 
 def read_header(folder: Path) -> dict[str, Any]:
@@ -217,7 +244,7 @@ def _is_free(past: Sequence[bytes], folder: Path) -> bool:
 
 
 def _with_schema(header: Mapping[str, Any]) -> dict[str, Any]:
-    with_schema: dict[str, Any] = json.loads(_json({"schema": SCHEMA, **header}))
+    with_schema: dict[str, Any] = json.loads(to_bytes({"schema": SCHEMA, **header}))
     return with_schema
 
 
@@ -230,6 +257,11 @@ def check_same(found: Mapping[str, Any], header: Mapping[str, Any], folder: Path
     Raises:
         RunFolderError: Something differs.
     """
+    if found.get(REDACTED):
+        raise RunFolderError(
+            "A run is resumed from all that its journal held, but what users said was removed from "
+            f"{folder}; read it by python -m evolve.runs show, or begin a new run."
+        )
     was, now = _by_name(found), _by_name(_with_schema(header))
     names = (was.keys() | now.keys()) - _MOVABLE
     different = {name for name in names if was.get(name) != now.get(name)}
@@ -264,33 +296,24 @@ def _read_lines(path: Path, file: int) -> list[bytes]:
     return content[:whole].split(b"\n")[:-1]
 
 
-def _json(data: object) -> bytes:
-    # Half of a character that stands for two may come from a model's reply.
-    return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
+def _apart(lines: list[bytes], path: Path) -> tuple[list[bytes], dict[str, Any] | None]:
+    """The lines that are replayed, and what the last rollback says."""
+    start = to_bytes({"kind": ROLLBACK})[:-1]
+    back = [number for number, line in enumerate(lines) if line.startswith(start)]
+    if not back:
+        return lines, None
+    last = parse_event(lines[back[-1]], path, back[-1] + 1)
+    return [line for line in lines if not line.startswith(start)], last["data"]
 
 
-def event_line(kind: str, key: str, data: object) -> bytes:
-    """An event as the journal writes it, with its checksum and the end of the line."""
-    body = _json({"kind": kind, "key": key, "data": data})[:-1]
-    return body + _SUM + b"%d}\n" % zlib.crc32(body)
-
-
-def parse_event(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    """The event of a line: ``kind``, ``key`` and ``data``.
-
-    Args:
-        line: With or without its end.
-        path: Of the journal, for the message.
-        number: Of the line, from 1, for the message.
-
-    Raises:
-        RunFolderError: Its checksum is wrong.
-    """
-    body, found, checksum = line.rpartition(_SUM)
-    if found and checksum.rstrip() == b"%d}" % zlib.crc32(body):
-        event: dict[str, Any] = json.loads(body + b"}")
-        return event
-    raise RunFolderError(
-        f"Every line of a journal ends with its own checksum, but line {number} of {path} was "
-        "changed or damaged; restore the file from a copy, or begin a new run."
-    )
+def _write(file: int, line: bytes, path: Path) -> None:
+    try:
+        done = 0
+        while done < len(line):
+            done += os.write(file, line[done:])
+        os.fsync(file)
+    except OSError as error:
+        raise RunFolderError(
+            f"Every step must reach the journal, but writing to {path} failed "
+            f"({error.strerror}); free space or mend the disk, then resume the run."
+        ) from error

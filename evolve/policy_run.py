@@ -296,7 +296,12 @@ def _write(run: _Run, outcome: Outcome) -> None:
             "memory": best.scores.memory,
             "memory_gain": None if gain is None else [gain.mean, gain.low, gain.high],
         }
-    setup.folder.write_best(archive.best().policy, scores)
+    back = setup.evaluator.journal.rollback
+    if back is None:
+        setup.folder.write_best(archive.best().policy, scores)
+    else:
+        setup.folder.write_best(archive.version(back["policy"]).policy, back["scores"])
+        setup.display.say(f"best.yaml is {back['policy'][:8]}, which this run was rolled back to")
     setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
     if run.evolution.screen is not None:

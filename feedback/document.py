@@ -191,3 +191,15 @@ def _once(part: str, text: str, printed: dict[tuple[str, str], str]) -> str:
             brief = f"{item.splitlines()[0]}: as for {first} above\n"
             pieces.append(item if first == part else brief)
     return "".join(pieces).rstrip("\n")
+
+
+def without_evidence(markdown: str) -> str:
+    """A document without what was said, held and answered; numbers and headings stay.
+
+    Args:
+        markdown: A document, as ``document`` made it.
+    """
+    lines = markdown.split("\n")
+    first = next((n for n, line in enumerate(lines) if line.startswith("## ")), len(lines))
+    kept = [line for line in lines[first:] if line.startswith("#")]
+    return "\n".join([*lines[:first], *kept, ""])

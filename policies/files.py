@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -30,6 +31,15 @@ def check_regular(path: Path) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write UTF-8 text to a temporary neighbour and rename it; missing folders are made.
 
+    Raises:
+        OSError: As ``write_pieces``.
+    """
+    write_pieces(path, (text.encode("utf-8"),))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same for bytes that are made piece by piece.
+
     A symbolic link is followed: what it points to is replaced, and it stays.
 
     Raises:
@@ -40,7 +50,8 @@ def write_whole(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        with temporary.open("wb") as file:
+            file.writelines(pieces)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -146,6 +146,17 @@ WAYS = {
         "python -m evolve.loop --budget 42 --policy awe --env try/chats.jsonl --probes"
         f" try/probes.yaml --name chats {ONE_JOB}"
     ),
+    "python -m evolve.runs list": AS_PRINTED,
+    "python -m evolve.runs show mine": AS_PRINTED,
+    "python -m evolve.loop --budget 300 --policy awi --strategy self-evolution"
+    " --name published": Way(
+        "python -m evolve.loop --budget 41 --policy awi --strategy self-evolution"
+        f" --name published {FEW}"
+    ),
+    "python -m evolve.runs diff published mine": AS_PRINTED,
+    "python -m evolve.runs rollback published seed": AS_PRINTED,
+    "python -m evolve.runs redact published --yes": AS_PRINTED,
+    "python -m evolve.runs purge published --yes": AS_PRINTED,
     "python -m pytest tests/policies": Way("{} --collect-only -p no:cacheprovider"),
     "python -m benchmarks.all --quick --only gate_power": AS_PRINTED,
     **{command: Way("{}", cluster=True) for command in CLUSTER_COMMANDS},

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from evolve.codec import from_data
-from evolve.journal import FILE, parse_event
+from evolve.event_lines import parse_event
+from evolve.journal import FILE
 from feedback.records import Rollout
 from policies.errors import RunFolderError
 from policies.files import check_regular

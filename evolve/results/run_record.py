@@ -39,6 +39,7 @@ __all__ = [
     "find_run",
     "learned_diagnoses",
     "read_run",
+    "read_summary",
 ]
 
 LATEST = "latest"
@@ -163,7 +164,7 @@ def read_run(folder: Path) -> RunRecord:
     own = own_policies(seed, lines, header)
     baselines = (seed_policy("native"), seed_policy("none"))
     found = read_candidates(folder, lines, (seed, *baselines, *own.values()))
-    versions, summary = found.versions(seed), _summary(folder)
+    versions, summary = found.versions(seed), read_summary(folder)
     rollbacks = tuple(data["policy"] for _, data in lines.of("rollback"))
     best = versions[-1].id if summary is None else summary.get("best_policy", seed.id)
     return RunRecord(
@@ -282,7 +283,12 @@ def _feedback(folder: Path) -> dict[int, str]:
     }
 
 
-def _summary(folder: Path) -> dict[str, Any] | None:
+def read_summary(folder: Path) -> dict[str, Any] | None:
+    """What ``summary.json`` says; None before the end.
+
+    Raises:
+        RunFolderError: It cannot be read.
+    """
     path = folder / SUMMARY
     if not path.is_file():
         return None

@@ -9,11 +9,16 @@ import pytest
 
 from evolve.config import Means, Options, merge_options
 from evolve.display import PlainDisplay
+from evolve.event_lines import event_line
 from evolve.gym.sample import make_users
-from evolve.journal import FILE, event_line
+from evolve.journal import FILE, read_header
 from evolve.policy_run import Watch, policy_run
 from evolve.prepare import prepare
 from evolve.user_run import user_run
+
+
+def _watch() -> Watch:
+    return Watch(PlainDisplay(), lambda: False)
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +32,7 @@ def made(tmp_path_factory) -> Path:
     options = Options(
         39, env=str(place / "env.json"), policy="awi", strategy="self-evolution", holdout="users"
     )
-    policy_run(options, place / "runs" / "mine", Means(), Watch(PlainDisplay(), lambda: False))
+    policy_run(options, place / "runs" / "mine", Means(), _watch())
     return place
 
 
@@ -36,6 +41,30 @@ def run(made, tmp_path) -> Path:
     """A copy of that run to change, ``runs/mine``; its environment is the common one."""
     shutil.copytree(made / "runs", tmp_path / "runs")
     return tmp_path / "runs" / "mine"
+
+
+@pytest.fixture
+def lives(made, tmp_path) -> Path:
+    """A run of scope ``user``: three users, each with a policy of its own."""
+    options = merge_options(
+        None,
+        {"budget": 6, "env": str(made / "env.json"), "policy": "awi", "scope": "user"},
+    )
+    folder = tmp_path / "runs" / "own"
+    user_run(prepare(options, Means()), folder, Means(), _watch())
+    return folder
+
+
+@pytest.fixture
+def resume(capsys) -> Callable[[Path], str]:
+    """Resumes a run, and hands back what it says."""
+
+    def go_on(folder: Path) -> str:
+        options = merge_options(read_header(folder)["options"], {})
+        policy_run(options, folder, Means(), _watch(), resume=True)
+        return capsys.readouterr().out
+
+    return go_on
 
 
 @pytest.fixture

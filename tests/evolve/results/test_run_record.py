@@ -5,8 +5,9 @@ import os
 
 import pytest
 
+from evolve.event_lines import event_line
 from evolve.folder import BEST, SEED
-from evolve.journal import FILE, event_line, read_header
+from evolve.journal import FILE, read_header
 from evolve.results.run_record import diagnoses, find_run, read_run
 from feedback.scores import score
 from policies.errors import RunFolderError

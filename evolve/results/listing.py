@@ -1,0 +1,152 @@
+"""The runs of a folder at a glance, from headers and summaries: no journal is read over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from evolve.folder import BEST
+from evolve.journal import FILE, REDACTED, read_header
+from evolve.results.run_record import read_summary
+from evolve.tables import Table, number
+from policies.errors import UserError
+from policies.policy import read_policy
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """One run at a glance.
+
+    Attributes:
+        name: Of its folder.
+        state: ``ended``, ``unfinished``, ``redacted``, or ``unreadable`` with the reason.
+        changed: When its journal was last written, in local time, to the second.
+        options: As its header has them; empty where it cannot be read.
+        best: Short id of the policy in force; None before the end, and in scope ``user``.
+        versions: How many it accepted, the seed not counted; None before the end.
+        spent: Rollouts; None before the end.
+        memory: Memory score of the seed and of what the run found; None where undefined.
+        gain: The difference with its interval; None where there is none.
+    """
+
+    name: str
+    state: str
+    changed: str
+    options: Mapping[str, Any]
+    best: str | None = None
+    versions: int | None = None
+    spent: float | None = None
+    memory: tuple[float | None, float | None] = (None, None)
+    gain: Mapping[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {
+            "name": self.name,
+            "state": self.state,
+            "changed": self.changed,
+            "options": dict(self.options),
+            "best": self.best,
+            "versions": self.versions,
+            "spent": self.spent,
+            "memory": dict(zip(("seed", "best"), self.memory, strict=True)),
+            "gain": self.gain,
+        }
+
+
+def list_runs(runs: Path) -> list[Glance]:
+    """Every run in a folder, the one that changed last at the end."""
+    journals = [path for path in runs.glob(f"*/{FILE}") if path.is_file()]
+    journals.sort(key=lambda path: (path.stat().st_mtime_ns, path))
+    return [glance_at(path.parent) for path in journals]
+
+
+def glance_at(folder: Path) -> Glance:
+    """One run; one that cannot be read says why."""
+    written = datetime.fromtimestamp(int((folder / FILE).stat().st_mtime)).isoformat(" ")
+    try:
+        header, summary = read_header(folder), read_summary(folder)
+        best = read_policy(folder / BEST).short_id if (folder / BEST).is_file() else None
+    except UserError as error:
+        return Glance(folder.name, f"unreadable: {error}", written, {})
+    state = "unfinished" if summary is None else "ended"
+    if header.get(REDACTED):
+        state = "redacted"
+    found = _found(summary or {})
+    return Glance(folder.name, state, written, header["options"], best, **found)
+
+
+def _found(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What a summary says, by the names of ``Glance``."""
+    if summary.get("scope") == "user":
+        total = summary["periods"]["all"]
+        memory = total["fixed"]["memory"], total["learned"]["memory"]
+    else:
+        tested = summary.get("test", {})
+        first, last = (tested.get(name, {}).get("memory") for name in ("seed", "best"))
+        memory = first, last
+    versions = summary.get("versions")
+    return {
+        "versions": None if versions is None else len(versions) - 1,
+        "spent": summary.get("spent"),
+        "memory": memory,
+        "gain": summary.get("gain"),
+    }
+
+
+def listing(glances: Sequence[Glance], runs: Path) -> list[Table]:
+    """Runs as a table, and a table of those that cannot be read; empty ones are left out."""
+    readable = [one for one in glances if one.options]
+    rows = tuple(_row(one) for one in readable)
+    columns = (
+        "run",
+        "state",
+        "strategy",
+        "policy",
+        "model",
+        "spent of budget",
+        "accepted",
+        "memory score",
+        "gain",
+        "changed",
+    )
+    broken = tuple((one.name, one.state) for one in glances if not one.options)
+    tables = (
+        Table(f"Runs in {runs}, the one that changed last at the end", columns, rows),
+        Table("Runs that cannot be read", ("run", "why"), broken, left=2),
+    )
+    return [table for table in tables if table.rows]
+
+
+def _row(one: Glance) -> tuple[str, ...]:
+    options = one.options
+    return (
+        one.name,
+        one.state,
+        options["strategy"],
+        options["policy"],
+        options["model"],
+        f"{number(one.spent, 1)} of {options['budget']}",
+        "-" if one.versions is None else str(one.versions),
+        " → ".join(number(score, 2) for score in one.memory),
+        shown_gain(one.gain),
+        one.changed,
+    )
+
+
+def shown_gain(gain: Mapping[str, Any] | None) -> str:
+    """A gain of a summary with its interval: ``+0.29 [0.20, 0.37]``."""
+    if gain is None:
+        return "-"
+    low, high = (number(gain[name], 2) for name in ("low", "high"))
+    return f"{gain['memory']:+.2f} [{low}, {high}]"
+
+
+def to_json(glances: Sequence[Glance]) -> str:
+    """The same as JSON, not rounded."""
+    content = {"schema": 1, "runs": [one.as_dict() for one in glances]}
+    return json.dumps(content, indent=1, ensure_ascii=False)

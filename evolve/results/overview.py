@@ -1,0 +1,145 @@
+"""One run in numbers: what it was asked, its versions, what became of candidates, test users."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from evolve.money import money
+from evolve.results.candidates import CandidateRecord
+from evolve.results.listing import shown_gain
+from evolve.results.run_record import RunRecord
+from evolve.tables import Table, number
+from policies.policy import Policy
+
+_SCORES = ("accuracy", "write", "read", "utilization", "format", "memory")
+
+
+def overview(record: RunRecord) -> list[Table]:
+    """A run as tables; empty ones are left out."""
+    tables = (_run(record), _versions(record), _candidates(record), _own(record), _test(record))
+    return [table for table in tables if table.rows]
+
+
+def to_json(record: RunRecord) -> str:
+    """The same as JSON, not rounded, with every candidate and its verdict."""
+    content = {
+        "schema": 1,
+        "run": record.name,
+        "folder": str(record.folder),
+        "state": _state(record),
+        "options": dict(record.options),
+        "environment_found": record.users is not None,
+        "seed": record.seed.id,
+        "best": record.best.id,
+        "rollbacks": list(record.rollbacks),
+        "versions": [_policy_data(policy) for policy in record.versions],
+        "candidates": [_candidate_data(one) for one in record.candidates],
+        "own": {user: policy.id for user, policy in record.own.items()},
+        "summary": record.summary,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False)
+
+
+def _state(record: RunRecord) -> str:
+    if record.redacted:
+        return "redacted"
+    return "unfinished" if record.summary is None else "ended"
+
+
+def _run(record: RunRecord) -> Table:
+    summary = record.summary or {}
+    best = f"{record.best.name} {record.best.short_id}"
+    if record.rollbacks:
+        best += ", rolled back to"
+        best += f"; the run found {summary['best_policy'][:8]}" if summary else ""
+    if record.options["scope"] == "user":
+        best = "one for each user"
+    environment = str(record.options["env"])
+    if record.users is None:
+        environment += " (gone or changed since: answers cannot be diagnosed)"
+    models = dict.fromkeys(
+        (record.models.model, record.models.user_model, record.models.rewrite_model)
+    )
+    rows = [
+        ("folder", str(record.folder)),
+        ("state", _state(record)),
+        ("strategy", f"{record.options['strategy']}, scope {record.options['scope']}"),
+        ("environment", environment),
+        ("models", ", ".join(models)),
+        ("seed of random choices", str(record.options["seed"])),
+        ("budget", f"{number(summary.get('spent'), 1)} of {record.options['budget']} spent"),
+        ("seed policy", f"{record.seed.name} {record.seed.short_id}"),
+        ("best policy", best),
+        ("memory score gained", shown_gain(summary.get("gain"))),
+        ("paid", _paid(summary)),
+        ("ended", str(summary.get("ended", "-"))),
+    ]
+    if record.missing:
+        rows.append(("without a file", ", ".join(record.missing)))
+    return Table(f"Run {record.name}", ("what", "value"), tuple(rows), left=2)
+
+
+def _paid(summary: Mapping[str, Any]) -> str:
+    if "paid" not in summary:
+        return "-"
+    dollars = [spend["dollars"] for spend in summary["paid"].values()]
+    return "unpriced" if None in dollars else money(sum(dollars))
+
+
+def _versions(record: RunRecord) -> Table:
+    accepted = {one.policy.id: one for one in record.candidates if one.verdict.accepted}
+    rows = tuple(_version(policy, accepted.get(policy.id)) for policy in record.versions)
+    columns = ("version", "operator", "parents", "minibatch", "tokens/answer")
+    return Table("Versions, the seed first", columns, rows)
+
+
+def _version(policy: Policy, made: CandidateRecord | None) -> tuple[str, ...]:
+    verdict = None if made is None else made.verdict
+    return (
+        f"{policy.name or policy.architecture} {policy.short_id}",
+        policy.lineage.operator,
+        ", ".join(parent[:8] for parent in policy.lineage.parents) or "-",
+        number(None if verdict is None else verdict.minibatch_difference, 3),
+        number(None if verdict is None else verdict.tokens_per_answer, 0),
+    )
+
+
+def _candidates(record: RunRecord) -> Table:
+    """How many were decided where."""
+    counts = Counter(
+        "accepted" if one.verdict.accepted else f"rejected: {one.verdict.stage}"
+        for one in record.candidates
+    )
+    rows = tuple((outcome, str(count)) for outcome, count in sorted(counts.items()))
+    return Table("Candidates", ("outcome", "candidates"), rows)
+
+
+def _own(record: RunRecord) -> Table:
+    rows = tuple((user, policy.short_id) for user, policy in sorted(record.own.items()))
+    return Table("Policies that users' lives ended with", ("user", "policy"), rows)
+
+
+def _test(record: RunRecord) -> Table:
+    tested: Mapping[str, Any] = (record.summary or {}).get("test", {})
+    rows = tuple(
+        (
+            f"{name} {scores['policy'][:8]}",
+            str(scores["n"]),
+            *(number(scores[rate], 3) for rate in _SCORES),
+            number(scores["tokens_per_answer"], 0),
+        )
+        for name, scores in tested.items()
+    )
+    return Table("Test users", ("policy", "answers", *_SCORES, "tokens/answer"), rows)
+
+
+def _policy_data(policy: Policy) -> dict[str, Any]:
+    return {"id": policy.id, "name": policy.name, **asdict(policy.lineage)}
+
+
+def _candidate_data(one: CandidateRecord) -> dict[str, Any]:
+    return {"name": one.name, "policy": one.policy.id, **asdict(one.verdict)}
