@@ -6,8 +6,11 @@ from dataclasses import replace
 import pytest
 
 from evolve.chats.users import users_of_chats
+from evolve.gym.bounds import bound_user
 from evolve.gym.own_words import ANOTHER
-from evolve.gym.rollout import Span, live
+from evolve.gym.rollout import Span, World, live, planned_calls
+from evolve.lm.base import Completion
+from evolve.lm.offline import OfflineLM
 from feedback.diagnosis import diagnose
 from policies.errors import EnvironmentFileError
 from policies.policy import ARCHITECTURES, seed_policy
@@ -61,9 +64,6 @@ def test_questions_without_choices_are_in_own_words(ann):
 
 
 def _world(script=None):
-    from evolve.gym.rollout import World
-    from evolve.lm.offline import OfflineLM
-
     lm = OfflineLM()
     return World(script or lm, lm, 1)
 
@@ -77,8 +77,6 @@ class Says:
         self._answers = list(answers)
 
     def complete(self, request):
-        from evolve.lm.base import Completion
-
         if request.task == "probe":
             return Completion('{"diet": "vegan"}', 1, 1)
         own = "<choices>" not in request.messages[-1].content
@@ -138,3 +136,13 @@ def test_mistakes(chats, probes):
     for some, told in wrong:
         with pytest.raises(EnvironmentFileError, match=told):
             users_of_chats(chats.talks, some)
+
+
+def test_bounds_and_charges(ann):
+    world = _world()
+    bounds, _ = bound_user(ann, world.lm, 1)
+    assert set(bounds) == {(ann.id, period, number) for period in (0, 1) for number in (0, 1)}
+    assert {bounds[ann.id, period, 0] for period in (0, 1)} == {1.0}  # told the value, it says it
+    assert planned_calls(ann, world) == 4 + 2  # an answer in own words is its own probe
+    assert planned_calls(ann, world, Span(probes="joint")) == 4 + 2
+    assert planned_calls(ann, world, Span(answers_only=True)) == 4

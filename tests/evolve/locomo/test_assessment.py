@@ -54,4 +54,3 @@ def test_with_a_model_it_says_how_policies_answer(env, capsys, monkeypatch):
             assert sum(category[stage] for stage in stages) == pytest.approx(1)
     assert answers["all"]["f1"] > said["answers"][seed_policy("none").id]["all"]["f1"]
     assert said["f1_difference"]["dialogues"] == 3
-
