@@ -16,7 +16,12 @@ from uv import find_uv_bin
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("policies", "feedback", "evolve")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-IMPORTED_AS = {"python-dotenv": "dotenv", "pyyaml": "yaml", "scikit-learn": "sklearn"}
+IMPORTED_AS = {
+    "markdown-it-py": "markdown_it",
+    "python-dotenv": "dotenv",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+}
 EXPORTS = {
     "requirements.txt": ["--no-dev"],
     "requirements-dev.txt": [],

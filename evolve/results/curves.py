@@ -269,7 +269,7 @@ def _sums(given: Iterable[Diagnosis], cohort: Cohort, blamed: str | None) -> lis
         row[0] += 1
         if d.stage is Stage.RIGHT or blamed is None or blamed in d.failed_states:
             row[1 + stages.index(d.stage)] += 1
-        row[_GUESS] += 1 / d.choices
+        row[_GUESS] += d.guessed
         row[_UPPER] += cohort.bounds.get(_place(d), nan)
     return [sums[cluster] for cluster in sorted(sums)]
 

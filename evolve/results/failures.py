@@ -21,7 +21,7 @@ from feedback.trace import RolloutIndex, index_rollout, revealing_turns
 
 MOST_BYTES = 2_000_000  # of all wrong answers, as JSON
 _WORDS = 400  # characters of what a user said, or of a memory
-_REPLY = 200  # characters of a reply that names no choice
+_REPLY = 200  # characters of a reply that names no choice, or is in own words
 _TURNS = 2  # revealing turns told of a state, the latest
 _UNSEEN = ("none",)  # nothing was held, and nobody probed
 _TIME = re.compile(r"\[[^\]\n]*?(\d{4}-[\d: .T/-]+)\]\s*")  # a session's first message starts so
@@ -157,6 +157,7 @@ class _Teller:
         """One of them; the states that were lost are each told from what the user said of them."""
         lost = [(one.state, one.stage.value, one.competing) for one in diagnosis.trace]
         lost = lost or [(state, "", None) for state in diagnosis.failed_states]
+        reply = shortened(answer.reply, _REPLY)  # what is chosen of choices tells as much
         return {
             "period": diagnosis.period,
             "question": diagnosis.question,
@@ -164,7 +165,7 @@ class _Teller:
             "step": diagnosis.earliest.value if diagnosis.earliest else "",
             "chosen": answer.chosen,
             "right": answer.right_choice,
-            "reply": shortened(answer.reply, _REPLY) if answer.chosen is None else "",
+            "reply": "" if answer.choices and answer.chosen is not None else reply,
             "shown": [self._places[entry] for entry in answer.context.entries],
             "messages": len(answer.context.messages),
             "states": [

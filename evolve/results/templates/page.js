@@ -162,9 +162,8 @@ function make(kind, name, ...children) {
         (wrong.states.some((state) => state.in_context) ? ", what was said among them" : "")
       : "";
     const asked = user(row).questions[wrong.question];
-    const chosen = wrong.chosen === null
-      ? `replied “${wrong.reply}”, which names no choice`
-      : `chose “${choices(row)[wrong.chosen]}”`;
+    const named = wrong.chosen === null ? "no choice" : `“${choices(row)[wrong.chosen]}”`;
+    const chosen = wrong.reply ? `replied “${wrong.reply}”, which names ${named}` : `chose ${named}`;
     return make("div", "steps",
       make("div", "", make("h5", "", "1. What the user said"), ...wrong.states.flatMap((state) => said(row, state))),
       make("div", "", make("h5", "", "2. What memory held"),
