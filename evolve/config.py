@@ -215,10 +215,7 @@ class Options:
         return Constraints(self.max_memory_tokens, self.max_answer_tokens)
 
     def as_dict(self) -> dict[str, Any]:
-        """All options by the name that the command line gives them, JSON-able.
-
-        Nothing is said of probes and agents where there are none, as in runs from before them.
-        """
+        """Options by their names on the command line, JSON-able; no probes or agent if None."""
         flat: dict[str, Any] = {}
         for name, value in asdict(self).items():
             if value is not None or name not in {"probes", "agent"}:
