@@ -1,6 +1,6 @@
 # What developers run; .ci/run calls the same targets.
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-extras test-llm benchmarks docs check lock clean
+.PHONY: help venv run test test-extras test-llm benchmarks docs notebooks check lock clean
 
 VENV ?= .venv
 LLM_VENV ?= .venv-llm
@@ -63,6 +63,9 @@ $(LLM_VENV)/.llm-complete: uv.lock requirements-dev.txt requirements-llm.txt
 
 benchmarks: venv ## measure everything again and write benchmarks/results.md
 	$(PYTHON) -m benchmarks.all
+
+notebooks: venv ## run the notebooks on the newest run and write their outputs
+	$(PYTHON) -m notebooks.execute
 
 # The pages' tool warns of its own next version, which is not used here.
 docs: venv ## build the pages of docs/ into site/; open site/index.html

@@ -84,6 +84,7 @@ WAYS = {
     "make test": MAKE,
     "make benchmarks": MAKE,
     "make docs": MAKE,
+    "make notebooks": MAKE,
     "make venv": MAKE,
     "make check": MAKE,
     "make test-extras": MAKE,

@@ -172,5 +172,13 @@ def suggest(study: Study, settings: Sequence[Setting]) -> dict[str, SettingValue
     trial = study.ask({name: d for s in settings for name, d in _distributions(s).items()})
     # Never told: what becomes of it is observed later. A trial left open would keep its place.
     study.tell(trial, state=optuna.trial.TrialState.FAIL)
-    drawn = trial.params
-    return {s.name: drawn[s.name] if drawn.get(s.name + _ON, True) else None for s in settings}
+    return as_settings(trial.params, settings)
+
+
+def as_settings(params: Mapping[str, Any], settings: Sequence[Setting]) -> dict[str, SettingValue]:
+    """Optuna's parameters as values of those settings that they are of."""
+    return {
+        s.name: params[s.name] if params.get(s.name + _ON, True) else None
+        for s in settings
+        if s.name in params
+    }

@@ -4,17 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evolve.gains import accuracy_gain, memory_gain
+from evolve.journal import FILE
 from evolve.results.curves import shared_answers
-from evolve.results.run_record import RunRecord, diagnoses
+from evolve.results.run_record import RunRecord, diagnoses, read_run
+from policies.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 POLICIES = ("seed", "best", "native", "none")
 """What runs score on test users."""
+
+
+def read_beside(folder: Path, most: int = 12) -> tuple[list[RunRecord], list[str]]:
+    """A run and those that lie beside it, the one that changed last first.
+
+    Args:
+        folder: Of the run.
+        most: At most so many.
+
+    Returns:
+        The runs, and of those that cannot be read why.
+    """
+    journals = [path for path in folder.parent.glob(f"*/{FILE}") if path.parent != folder]
+    newest = sorted(journals, key=lambda path: (-path.stat().st_mtime_ns, path))
+    records, unread = [], []
+    for one in (folder, *(path.parent for path in newest[: most - 1])):
+        try:
+            records.append(read_run(one))
+        except UserError as error:
+            unread.append(f"{one.name}: {error}")
+    return records, unread
 
 
 def ends(records: Sequence[RunRecord]) -> pd.DataFrame:

@@ -63,6 +63,12 @@ class Cohort:
         """Number of users."""
         return len({d.user for found in self.answers.values() for d in found})
 
+    def __str__(self) -> str:
+        """What is compared, in words."""
+        each = len(next(iter(self.answers.values())))
+        whose = "" if self.part == "everyone" else f"{self.part} "
+        return f"{', '.join(self.answers)}: {each} answers of {self.users} {whose}users each"
+
 
 def named_policies(record: RunRecord) -> dict[str, str]:
     """What figures call a policy to its id: seed, best where it is another, native and none."""
@@ -88,8 +94,8 @@ def cohort_of(
         parts: Where to look, in this order.
 
     Returns:
-        The first part in which all policies share answers; None where there is none, as in a run
-        that has just begun, or one whose environment file is gone.
+        Those of the first part in which all policies share some; None where there is no such part,
+        as in a run that has just begun, or one whose environment file is gone.
     """
     if record.users is None:
         return None
@@ -115,23 +121,26 @@ def shared_answers(answers: Answers) -> Answers:
     return {name: tuple(d for d in given if _place(d) in common) for name, given in answers.items()}
 
 
-def by_period(cohort: Cohort) -> pd.DataFrame:
-    """Measures of each policy in each period.
+def by_period(cohort: Cohort | None) -> pd.DataFrame:
+    """Measures of each policy in each period; no rows without answers.
 
     Returns:
         Columns ``policy``, ``period``, ``measure`` (of ``MEASURES``; ``memory`` only where bounds
         are known, the stages only where probes were asked) and those of ``ESTIMATE``.
     """
+    places = ("policy", "period")
+    if cohort is None:
+        return _frame([], places)
     rows = []
     for policy, given in cohort.answers.items():
         for period in sorted({d.period for d in given}):
             chosen = [d for d in given if d.period == period]
             rows += [(policy, period, *row) for row in _measured(chosen, cohort)]
-    return _frame(rows, ("policy", "period"))
+    return _frame(rows, places)
 
 
-def by_state(cohort: Cohort, truths: Mapping[str, UserTruth]) -> pd.DataFrame:
-    """How each state type fares in each policy, over the answers that require it.
+def by_state(cohort: Cohort | None, truths: Mapping[str, UserTruth]) -> pd.DataFrame:
+    """How each state type fares in each policy, over the answers that require it; else no rows.
 
     Args:
         cohort: The answers.
@@ -142,6 +151,9 @@ def by_state(cohort: Cohort, truths: Mapping[str, UserTruth]) -> pd.DataFrame:
         ``ESTIMATE``. A failure counts where its stage blames this state. States that fail most
         often in the first policy stand first.
     """
+    places = ("policy", "state")
+    if cohort is None:
+        return _frame([], places)
     rows = []
     for policy, given in cohort.answers.items():
         needing: dict[str, list[Diagnosis]] = {}
@@ -151,8 +163,7 @@ def by_state(cohort: Cohort, truths: Mapping[str, UserTruth]) -> pd.DataFrame:
         for state in sorted(needing):
             found = _measured(needing[state], cohort, blamed=state)
             rows += [(policy, state, *row) for row in found if row[0] != "memory"]
-    frame = _frame(rows, ("policy", "state"))
-    return _worst_first(frame, next(iter(cohort.answers), ""))
+    return _worst_first(_frame(rows, places), next(iter(cohort.answers)))
 
 
 def by_generation(record: RunRecord) -> pd.DataFrame:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_BARS = 14  # versions that are labelled in full
+_BESIDE: dict[str, Any] = {"textcoords": "offset points", "color": INK, "size": 8}
 _INSIDE: dict[str, Any] = {"ha": "center", "va": "center", "color": "white", "size": 8}
 
 
@@ -197,9 +198,7 @@ def importance(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(1, 6.5, 1.2 + 0.3 * len(frame))
     axes.barh(frame["setting"], frame["importance"], 0.6, color=INK, alpha=0.6)
     for at, (share, count) in enumerate(zip(frame["importance"], frame["values"], strict=True)):
-        axes.annotate(
-            f"{count} values", (share, at), (4, 0), textcoords="offset points", va="center", size=8
-        )
+        axes.annotate(f"{count} values", (share, at), (4, 0), va="center", **_BESIDE)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * float(frame["importance"].max()))
     axes.set_xlabel(f"share of the spread in accuracy, of {frame['trials'].iloc[0]} trials")
@@ -222,7 +221,7 @@ def trade_off(frame: pd.DataFrame) -> Figure:
         )
         if row["front"] or row["accepted"]:
             at = row["tokens"], row["accuracy"]
-            axes.annotate(row["name"], at, (6, 5), textcoords="offset points", size=8)
+            axes.annotate(row["name"], at, (6, 5), **_BESIDE)
     axes.plot([], [], "s", c=INK, label="version")
     axes.plot([], [], "D", c=INK, mfc=PAPER, label="not accepted at the gate")
     axes.margins(0.12)

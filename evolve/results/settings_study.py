@@ -16,7 +16,7 @@ from evolve.optimize.base import ProposalContext, Tried
 from evolve.optimize.constraints import Constraints
 from evolve.optimize.credit import UNSCORED
 from evolve.optimize.pareto import front, points
-from evolve.optimize.search import study_of
+from evolve.optimize.search import as_settings, study_of
 from evolve.results.curves import FAILURES, shared_answers, version_names
 from evolve.results.run_record import CandidateRecord, RunRecord, diagnoses
 from evolve.seeding import derive
@@ -122,6 +122,27 @@ def study(record: RunRecord) -> Study:
     return study_of(context)
 
 
+def trials(found: Study) -> pd.DataFrame:
+    """The trials of a study.
+
+    Returns:
+        Columns ``difference`` (in accuracy to the best version), ``tokens`` (per answer) and one
+        per setting, with its value as in a policy; NaN where it does not apply. The greatest
+        difference first.
+    """
+    import pandas as pd
+
+    rows = [
+        {"difference": trial.values[0], "tokens": trial.values[1]}
+        | as_settings(trial.params, SETTINGS)
+        for trial in found.get_trials(deepcopy=False)
+    ]
+    names = [setting.name for setting in SETTINGS if any(setting.name in row for row in rows)]
+    frame = pd.DataFrame(rows, columns=["difference", "tokens", *names], dtype=object)
+    frame = frame.astype({"difference": float, "tokens": float})
+    return frame.sort_values("difference", ascending=False, kind="stable", ignore_index=True)
+
+
 def importance(found: Study) -> pd.DataFrame:
     """How much of the spread in accuracy each setting accounts for, by functional ANOVA.
 
@@ -138,8 +159,8 @@ def importance(found: Study) -> pd.DataFrame:
     from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
     columns = ["setting", "importance", "trials", "values"]
-    trials = found.get_trials(deepcopy=False)
-    if len(trials) < FEWEST_TRIALS or len({trial.values[0] for trial in trials}) < 2:
+    tried = found.get_trials(deepcopy=False)
+    if len(tried) < FEWEST_TRIALS or len({trial.values[0] for trial in tried}) < 2:
         return pd.DataFrame(columns=columns)
     shares = get_param_importances(
         found,
@@ -151,7 +172,7 @@ def importance(found: Study) -> pd.DataFrame:
         setting = name.partition(".")[0]  # the switch of an optional number belongs to it
         summed[setting] = summed.get(setting, 0.0) + share
     rows = [
-        (name, share, len(trials), len({trial.params[name] for trial in trials}))
+        (name, share, len(tried), len({trial.params[name] for trial in tried}))
         for name, share in sorted(summed.items(), key=lambda item: (-item[1], item[0]))
     ]
     return pd.DataFrame(rows, columns=columns)

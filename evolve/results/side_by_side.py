@@ -16,6 +16,7 @@ _AROUND = 1  # unchanged lines that stay beside a change
 _ALIKE = 0.5  # similarity of two lines from which on they are one line that was changed
 # Marked words are struck through or underlined, too: a shade alone is easily missed.
 _MARK = "background:rgba(127,127,127,.25)"
+_TABLE = "width:100%;table-layout:fixed"
 _CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;width:50%"
 
 Pieces = tuple[tuple[str, bool], ...]
@@ -58,12 +59,12 @@ def as_html(before: Policy, after: Policy) -> str:
     lineage and scores are not compared.
     """
     head = _row("th", escape(_called(before)), escape(_called(after)))
-    parts = [f"<table>{head}{''.join(_settings(before, after))}</table>"]
+    parts = [f'<table style="{_TABLE}">{head}{"".join(_settings(before, after))}</table>']
     for name in dict.fromkeys([*before.texts, *after.texts]):
         texts = [policy.texts.get(name, "") for policy in (before, after)]
         if texts[0] != texts[1]:
             body = "".join(_shown(rows_of(*texts)))
-            parts.append(f"<p><b>{escape(name)}</b></p><table>{body}</table>")
+            parts.append(f'<p><b>{escape(name)}</b></p><table style="{_TABLE}">{body}</table>')
     return "\n".join(parts)
 
 

@@ -5,13 +5,24 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evolve.results.comparison import differing_options, ends, pairs
+from evolve.journal import FILE
+from evolve.results.comparison import differing_options, ends, pairs, read_beside
 from evolve.results.run_record import read_run
 
 
 @pytest.fixture(scope="module")
 def two(made, searched):
     return read_run(made / "runs" / "mine"), read_run(searched)
+
+
+def test_runs_beside_a_run_are_read_and_others_told(run):
+    (run.parent / "other").mkdir()
+    (run.parent / "other" / FILE).write_text("no journal\n")
+    records, unread = read_beside(run)
+    assert [record.name for record in records] == ["mine"]
+    assert len(unread) == 1
+    assert unread[0].startswith("other: ")
+    assert read_beside(run, most=1)[1] == []
 
 
 def test_ends_are_those_of_the_summaries(two):

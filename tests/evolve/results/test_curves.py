@@ -91,6 +91,9 @@ def test_test_users_of_a_run_are_scored_as_its_summary_says(run):
     record = read_run(run)
     cohort = cohort_of(record)
     assert (cohort.part, cohort.users) == ("test", record.summary["gain"]["clusters"])
+    n = record.summary["test"]["seed"]["n"]
+    told = f"seed, best, native, none: {n} answers of {cohort.users} test users each"
+    assert str(cohort) == told
     assert list(cohort.answers) == ["seed", "best", "native", "none"]
     frame = by_period(cohort)
     for policy in ("seed", "best", "native"):
@@ -131,6 +134,8 @@ def test_a_run_that_has_not_scored_test_users_is_compared_on_gate_users(searched
 def test_a_run_whose_environment_is_gone_has_no_answers(run):
     record = replace(read_run(run), users=None, field=None)
     assert cohort_of(record) is None
+    assert by_period(None).empty
+    assert by_state(None, {}).empty
     assert by_generation(record).empty
 
 

@@ -47,7 +47,9 @@ def seen(colour: str, by: str) -> np.ndarray:
 
 
 def shown(figure) -> str:
-    """All text of a figure."""
+    """All text of a figure, none of it in a colour that a dark page would swallow."""
+    inside = [text for axes in figure.axes for text in axes.texts if text.get_text()]
+    assert {text.get_color() for text in inside} <= {INK, "white"}
     texts = [text.get_text() for axes in figure.axes for text in axes.texts]
     texts += [axes.get_title(loc="left") + axes.get_xlabel() for axes in figure.axes]
     texts += [label.get_text() for axes in figure.axes for label in axes.get_yticklabels()]

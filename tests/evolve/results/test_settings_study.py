@@ -12,6 +12,7 @@ from evolve.results.settings_study import (
     importance,
     study,
     trade_off,
+    trials,
 )
 
 
@@ -53,6 +54,10 @@ def test_the_study_holds_what_was_tried_with_other_settings(record):
     told = {one.verdict.tokens_per_answer for one in record.candidates} - {None}
     assert tokens & told
     assert len(found.trials) > 3
+    table = trials(found)
+    assert list(table["difference"]) == sorted(table["difference"], reverse=True)
+    tried = [dict(one.policy.settings) for one in record.candidates] + [dict(record.best.settings)]
+    assert all(dict(row) in tried for row in table[list(record.seed.settings)].to_dict("records"))
     frame = importance(found)
     assert frame["importance"].sum() == pytest.approx(1.0)
     assert list(frame["importance"]) == sorted(frame["importance"], reverse=True)

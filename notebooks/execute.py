@@ -1,0 +1,71 @@
+"""Runs the notebooks on the newest run and writes them with their outputs: ``make notebooks``.
+
+A notebook's source is its ``.py`` file; its ``.ipynb`` file is made of it here, or by jupytext in
+an editor, which keeps the two in step.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+HERE = Path(__file__).parent
+NAMES = ("write_failure_curves", "lineage", "settings", "compare_runs")
+SECONDS = 600  # for one cell
+_METADATA = {
+    "jupytext": {"formats": "ipynb,py:percent"},
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+}
+
+
+def source_of(name: str) -> NotebookNode:
+    """A notebook as its ``.py`` file has it, without outputs."""
+    notebook = jupytext.read(HERE / f"{name}.py")
+    notebook.metadata = NotebookNode(_METADATA)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"{name}-{number}"  # else drawn anew each time
+        cell.metadata = NotebookNode()
+    return notebook
+
+
+def executed(name: str, folder: Path) -> NotebookNode:
+    """A notebook with its outputs.
+
+    Args:
+        name: Of the notebook.
+        folder: Where its kernel is started.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: A cell failed.
+    """
+    notebook = source_of(name)
+    config = Config()
+    config.KernelManager.transport = "ipc"  # no port is opened
+    client = NotebookClient(
+        notebook,
+        config=config,
+        timeout=SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+    )
+    client.execute()
+    notebook.metadata = NotebookNode(_METADATA)  # without the version of Python
+    return notebook
+
+
+def main() -> None:
+    """Execute and write all notebooks."""
+    for name in NAMES:
+        path = HERE / f"{name}.ipynb"
+        nbformat.write(executed(name, HERE), path)
+        print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
