@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,31 @@ def read_config(path: str, arguments: Iterable[Argument]) -> dict[str, Any]:
         ConfigError: The file cannot be read or is no such mapping, an option is unknown or named
             twice, or its value is not of its kind.
     """
+    return checked_options(_mapping(path), path, arguments)
+
+
+def checked_options(
+    options: Mapping[object, object], path: str, arguments: Iterable[Argument]
+) -> dict[str, Any]:
+    """Options by their names in Python, as a command line gives them, wherever they stand.
+
+    Args:
+        options: Name to value.
+        path: Where they stand, for messages.
+        arguments: The options that there may be.
+
+    Raises:
+        ConfigError: An option is unknown or named twice, or its value is not of its kind.
+    """
     known = {argument.key: argument for argument in arguments}
     found: dict[str, Any] = {}
-    for given, value in _mapping(path).items():
+    for given, value in options.items():
         # Yes is what YAML takes for true.
         name = "yes" if given is True else given if isinstance(given, str) else _shown(given)
         key = name.replace("-", "_")
         if key not in known:
             raise ConfigError(
-                f"A config file holds long options without their two dashes, but {path} has "
+                f"Options are named by their long names without the two dashes, but {path} has "
                 f"{_shown(name)}; name one of {', '.join(sorted(a.name for a in known.values()))}."
             )
         if key in found:

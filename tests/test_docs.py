@@ -102,6 +102,7 @@ WAYS = {
         "python -m evolve.loop --agent evolve.agents.example:UserWords --budget 41 --name words"
         f" {FEW}"
     ),
+    "python -m evolve.check_agent evolve.agents.example:UserWords": AS_PRINTED,
     "python -m evolve.loop --budget 300 --policy awi --name mine": Way(
         f"python -m evolve.loop --budget 41 --policy awi --name mine {FEW}"
     ),

@@ -105,10 +105,14 @@ def load_class(name: str) -> type[Any]:
         ) from error
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
-        there = ", ".join(n for n, one in vars(module).items() if isinstance(one, type)) or "none"
+        there = ", ".join(
+            key
+            for key, one in vars(module).items()
+            if isinstance(one, type) and one.__module__ == module_name
+        )
         raise AgentError(
             f"--agent must name a class, but {module_name} has no class {class_name}; its classes "
-            f"are: {there[:200]}."
+            f"are: {there[:200] or 'none'}."
         )
     return found
 

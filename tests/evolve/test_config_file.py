@@ -40,7 +40,7 @@ def test_names_have_dashes_or_underscores_and_values_their_kinds(file):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("bugdet: 3", "has 'bugdet'; name one of address, api-base, architecture"),
+        ("bugdet: 3", "has 'bugdet'; name one of address, agent, api-base"),
         ("config: x.yaml", "has 'config'; name one of"),
         ("user-model: a/b\nuser_model: a/c", "has 'user_model' twice"),
         ("seed: three", "seed must be a whole number, but .* has 'three'"),

@@ -1,0 +1,137 @@
+"""``python -m evolve.check_agent package:Class``: try a memory system of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evolve.cli import CommandParser, limit_threads, run_command
+
+if TYPE_CHECKING:
+    from evolve.agents.contract import Trial
+    from evolve.gym.people import User
+    from evolve.lm.base import LM
+    from policies.policy import Policy
+    from policies.settings import Setting, SettingValue
+
+BROKEN = 1  # exit status
+_SESSIONS = 12  # of the conversation that an agent is tried with
+_ADDED = "\n\nMind the colour of the sky."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; status 1 where the contract is broken."""
+    return run_command(lambda: _run(_parser().parse_args(argv)))
+
+
+def _run(options: argparse.Namespace) -> int:
+    limit_threads()
+    from evolve.agents.contract import CHECKS, breaches
+    from evolve.agents.own import declare_agent
+    from evolve.config import SAMPLE, environment_path
+    from evolve.gym.users import load_users
+    from evolve.inputs import STAND_IN
+    from evolve.lm.offline import OfflineLM
+    from evolve.tables import Table, print_tables
+
+    policy = declare_agent(options.agent)
+    user, lm = load_users(environment_path(SAMPLE))[0], OfflineLM()
+    trial = trial_of(policy, user, lm)
+    print(STAND_IN)
+    found: dict[str, str] = {}
+    rows = []
+    for name in CHECKS:
+        found |= breaches(trial, (name,))
+        rows.append((name, found.get(name, "kept")))
+    failure = _life(policy, user, lm)
+    rows.append(("a whole life is lived", failure or "kept"))
+    print_tables([Table(f"The contract of {options.agent}", ("check", "result"), tuple(rows))])
+    for idle in () if found else idle_parts(policy, user, lm):
+        print(f"note: {idle} changes nothing that is asked or shown; it will not evolve")
+    return BROKEN if found or failure else 0
+
+
+def trial_of(policy: Policy, user: User, lm: LM) -> Trial:
+    """What an agent of a policy is tried with: the first sessions of a user, without follow-ups."""
+    from evolve.agents.common import Speaker
+    from evolve.agents.contract import Trial
+    from evolve.agents.registry import make_agent
+    from evolve.gym.questions import answer_query, choice_order, probe_query
+    from evolve.gym.simulate import SimulatedUser
+    from feedback.records import ChatMessage
+
+    places = [
+        (period, session)
+        for period in range(len(user.periods))
+        for session in range(len(user.periods[period].sessions))
+    ]
+    simulated = SimulatedUser(user, 0)
+    messages = []
+    for period, session in places[:_SESSIONS]:
+        said = simulated.open(period, session)
+        messages += [said, ChatMessage(f"{period}.{session}.0.a", "assistant", "I see.")]
+    queries = (
+        answer_query(0, user, 0, choice_order(0, user, 0, places[_SESSIONS][0])),
+        probe_query(0, user, 0),
+    )
+    return Trial(
+        lambda asked: make_agent(Speaker(policy, asked, seed=7)),
+        lm,
+        tuple(messages),
+        simulated.open(*places[_SESSIONS]),
+        queries,
+    )
+
+
+def idle_parts(policy: Policy, user: User, lm: LM) -> list[str]:
+    """Texts and settings of a policy that make no difference to what its agent asks and shows."""
+    from policies.settings import applicable
+
+    def behaviour(one: Policy) -> object:
+        trial = trial_of(one, user, lm)
+        agent, heard = trial.lived()
+        return trial.asked(agent), heard.requests, agent.entries
+
+    usual = behaviour(policy)
+    changed = {
+        f"the text {name}": [policy.derive(texts={name: text + _ADDED})]
+        for name, text in policy.texts.items()
+    } | {
+        f"the setting {setting.name}": [
+            policy.derive(settings={setting.name: value}) for value in _others(setting, policy)
+        ]
+        for setting in applicable(policy.architecture)
+    }
+    return [
+        name for name, others in changed.items() if all(behaviour(one) == usual for one in others)
+    ]
+
+
+def _others(setting: Setting, policy: Policy) -> list[SettingValue]:
+    """Values that a setting may have and has not: all choices, or both ends of its range."""
+    values = setting.values or (setting.low, setting.high)
+    return [value for value in values if value != policy.settings[setting.name]]
+
+
+def _life(policy: Policy, user: User, lm: LM) -> str | None:
+    """Why a rollout with the stand-in failed, or None."""
+    from evolve.gym.rollout import World, live
+
+    return live(policy, user, World(lm, lm, seed=0)).failure
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = CommandParser(
+        prog="python -m evolve.check_agent",
+        description="Try a memory system of your own against the contract of memory agents, with "
+        "the offline model, a deterministic stand-in that is not an LLM.",
+        epilog="Exit status 1 where something breaks the contract.",
+    )
+    parser.add_argument("agent", metavar="package:Class", help="the class, as for --agent")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
