@@ -85,8 +85,9 @@ def _module_and_rest(name: str) -> tuple[Path | None, str]:
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         file = ROOT.joinpath(*parts[:count])
-        if file.with_suffix(".py").is_file():
-            return file.with_suffix(".py"), ".".join(parts[count:])
+        for module in (file.with_suffix(".py"), file / "__init__.py"):
+            if module.is_file():
+                return module, ".".join(parts[count:])
     return None, ""
 
 
