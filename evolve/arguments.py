@@ -103,6 +103,7 @@ RUN_ARGUMENTS = (
     Argument("jobs", "processes of the offline model (all cores)", int, "N"),
     *WORKER_ARGUMENTS,
     Argument("storage", "database that mirrors the search, such as sqlite:///FILE", metavar="URL"),
+    Argument("mlflow", "MLflow store, told of the run at its end: a folder or URI", metavar="URI"),
     Argument("dry-run", "say what the run would call and pay, and end", bool),
     Argument("yes", "do not ask before a run that may pay over $1, or is unpriced", bool),
 )

@@ -237,6 +237,8 @@ class Means:
         scheduler: Address of the Dask scheduler, with that backend alone.
         address: Address of the Ray cluster, with that backend alone.
         storage: URL of a database that mirrors the search, or None. It may hold a password.
+        mlflow: Folder or URI of an MLflow store that is told of the run at its end, or None. It may
+            hold a password.
     """
 
     jobs: int = 1
@@ -247,6 +249,7 @@ class Means:
     scheduler: str | None = None
     address: str | None = None
     storage: str | None = field(default=None, repr=False)
+    mlflow: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self._check_backend()

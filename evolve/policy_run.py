@@ -118,6 +118,10 @@ def policy_run(
         run.evolution.run()
         outcome = _end(run)
         watch.display.say(f"{folder}: summary.json, best.yaml; {time.monotonic() - began:.0f} s")
+    if means.mlflow is not None:
+        from evolve.mlflow_log import log_run
+
+        watch.display.say(log_run(folder, means.mlflow))
     return outcome
 
 

@@ -107,6 +107,10 @@ def prepare(options: Options, means: Means) -> Prepared:
         from evolve.optimize.mirror import check_url
 
         check_url(means.storage)
+    if means.mlflow is not None:
+        from evolve.mlflow_log import check_store
+
+        check_store(means.mlflow)
     environment = load_environment(options.env_path, options.probes)
     users = environment.users
     seed = options.constraints.fitted(load_policy(options.policy, options.agent))

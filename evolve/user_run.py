@@ -159,6 +159,10 @@ def user_run(
         watch.display.tables([_table(told, prepared.options.feedback)])
         watch.display.say(told.line)
         watch.display.say(f"{folder}: summary.json, policies; {time.monotonic() - began:.0f} s")
+    if means.mlflow is not None:
+        from evolve.mlflow_log import log_run
+
+        watch.display.say(log_run(folder, means.mlflow))
     return told
 
 
