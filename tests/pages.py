@@ -19,6 +19,7 @@ DOCS = (
 README, DESIGN = ROOT / "README.md", ROOT / "docs" / "design.md"
 CLUSTER = ROOT / "docs" / "cluster.md"
 EVOLVE = ROOT / "docs" / "guide" / "evolve.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 REAL_MODELS = ROOT / "docs" / "guide" / "real-models.md"
 
 

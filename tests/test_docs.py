@@ -28,6 +28,7 @@ from tests.pages import (
     REAL_MODELS,
     RESULTS,
     ROOT,
+    TUTORIAL,
     Fence,
     code,
     code_in,
@@ -68,17 +69,20 @@ class Way:
 
     run: str
     published: bool = False  # needs the published data
-    cluster: bool = False  # is run with the others of docs/cluster.md, in one shell
+    whole: bool = False  # is run with the others of its page by a test of that page
 
 
 MAKE = Way("{} -n --no-print-directory")  # CI runs these; what they would do must be known
 AS_PRINTED = Way("{}")
-CLUSTER_COMMANDS = {
-    command
-    for fence in fences_of(CLUSTER)
-    for command in fence.commands
-    if command != ". .venv/bin/activate"
-}
+CLUSTER_COMMANDS, TUTORIAL_COMMANDS = (
+    {
+        command
+        for fence in fences_of(page)
+        for command in fence.commands
+        if command != ". .venv/bin/activate"
+    }
+    for page in (CLUSTER, TUTORIAL)
+)
 WAYS = {
     "make run": MAKE,
     "make test": MAKE,
@@ -161,7 +165,7 @@ WAYS = {
     "python -m evolve.runs purge published --yes": AS_PRINTED,
     "python -m pytest tests/policies": Way("{} --collect-only -p no:cacheprovider"),
     "python -m benchmarks.all --quick --only gate_power": AS_PRINTED,
-    **{command: Way("{}", cluster=True) for command in CLUSTER_COMMANDS},
+    **{command: Way("{}", whole=True) for command in CLUSTER_COMMANDS | TUTORIAL_COMMANDS},
     "python -m evolve.gym.sample --seed 7 --users 72 --out evolve/gym/data/sample.json": AS_PRINTED,
 }
 """Every command that the documentation prints in a block of its own, and how it is checked."""
@@ -236,7 +240,7 @@ def test_commands_run_in_the_order_in_which_they_are_printed(tmp_path: Path) -> 
     for fence in FENCES:
         for command in fence.commands:
             way = WAYS[command]
-            if way is not MAKE and not way.published and not way.cluster and command not in done:
+            if way is not MAKE and not way.published and not way.whole and command not in done:
                 check_output(command, ran(command, folder))
             done.add(command)
         if fence.language == "python":
@@ -417,10 +421,8 @@ def test_every_block_of_text_in_the_readme_says_what_it_is() -> None:
         if fence.language in {"text", "yaml"}:
             assert re.fullmatch(r"<!-- (output|excerpt): \S.* -->", fence.comment), fence
     shown = {fence.comment for fence in outputs_shown()}
-    assert {one for one in shown if WAYS.get(one) != AS_PRINTED} == {
-        "make run",
-        "python -m evolve.diagnose",
-    }
+    compared = {command for command, way in WAYS.items() if way == AS_PRINTED or way.whole}
+    assert shown - compared == {"make run", "python -m evolve.diagnose"}
 
 
 @pytest.mark.extra
@@ -435,6 +437,15 @@ def test_make_run_prints_what_the_readme_shows(tmp_path: Path) -> None:
     (fence,) = [fence for fence in outputs_shown() if fence.comment == "make run"]
     shown = Fence(fence.path, fence.number, "text", tuple(map(plain, fence.lines)), fence.comment)
     check_excerpt(shown, [plain(line) for line in done.stdout.splitlines()])
+
+
+@pytest.mark.extra
+def test_the_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
+    folder = copy_of_project(tmp_path)
+    for fence in fences_of(TUTORIAL):
+        for command in fence.commands:
+            if command in TUTORIAL_COMMANDS:
+                check_output(command, ran(command, folder))
 
 
 def test_excerpts_of_files_are_real() -> None:
