@@ -35,7 +35,7 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.config import RANGES, environment_path, make_means, make_models
     from evolve.environment import load_environment
     from evolve.eval_report import tables_of, to_json
-    from evolve.inputs import load_policy
+    from evolve.inputs import imported_table, load_policy
     from evolve.locomo.reading import is_locomo
     from evolve.ranges import check_range
     from evolve.tables import print_tables
@@ -55,6 +55,7 @@ def _run(options: argparse.Namespace) -> int:
     users = environment.users[: options.users]
     spec = _spec(options, models, means)
     assessment, paid, model_notes = _assess(policies, users, spec, models, means)
+    found = [table for table in map(imported_table, names) if table is not None]
     notes = [*environment.notes, *model_notes]
     notes += _notes(policies, environment.digest, assessment)
     if options.json:
@@ -62,7 +63,7 @@ def _run(options: argparse.Namespace) -> int:
         print(to_json(header, assessment))
     else:
         print("\n".join(notes), end="\n\n")
-        print_tables(tables_of(assessment, paid))
+        print_tables([*found, *tables_of(assessment, paid)])
     own_fault = any(rollout.failure_kind == "policy" for rollout in assessment.failures)
     return POLICY_FAILED if own_fault else 0
 

@@ -57,7 +57,7 @@ def _write(path: Path, text: str) -> None:
     try:
         write_whole(path, text)
     except (OSError, ValueError) as error:
-        why = "it is a folder" if path.is_dir() else getattr(error, "strerror", None) or error
+        why = getattr(error, "strerror", None) or error
         raise ExportError(
             f"The export must be written, but {str(path)!r} cannot be ({why}); name another place "
             "by -o."

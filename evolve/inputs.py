@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from evolve.agents.own import declare_agent
 from evolve.agents.registry import check_usable
 from evolve.config import Models
 from evolve.lm.base import CAPS
 from policies.policy import Policy, read_policy, seed_policy
+
+if TYPE_CHECKING:
+    from evolve.importing.imported import Imported
+    from evolve.tables import Table
+
+IMPORTED = frozenset({".txt", ".md", ".prompt", ".json"})
+"""Endings of what a policy is made of where one is asked for; policy files are YAML."""
 
 STAND_IN = (
     "model offline: a deterministic stand-in with bounded attention, not an LLM; tokens are UTF-8 "
@@ -53,7 +63,7 @@ def unread(failures: int, answers: int, whose: str) -> str | None:
 
 
 def load_policy(name_or_path: str, agent: str | None = None) -> Policy:
-    """A seed policy by name, or a policy file, and that its architecture can be lived by.
+    """A seed policy, a policy file or an imported prompt, whose architecture can be lived by.
 
     Args:
         name_or_path: Names one.
@@ -61,12 +71,36 @@ def load_policy(name_or_path: str, agent: str | None = None) -> Policy:
 
     Raises:
         PolicyFileError: There is no such seed, or the file is not usable.
+        ImportSourceError: No policy can be made of what is not a policy file.
         AgentError: There is no such agent, or it does not say what evolves of it.
         ConfigError: What the architecture needs is not installed.
     """
     if agent is not None:
         declare_agent(agent)
-    looks_like_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
-    policy = read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
+    policy = _read(name_or_path)
     check_usable(policy.architecture)
     return policy
+
+
+def imported_table(name_or_path: str) -> Table | None:
+    """What was found in the prompt or configuration that a policy is made of; None for others.
+
+    Raises:
+        ImportSourceError: No policy can be made of it.
+    """
+    path = Path(name_or_path)
+    return _imported(path).table if path.suffix.lower() in IMPORTED else None
+
+
+def _imported(path: Path) -> Imported:
+    from evolve.importing.source import import_source
+
+    return import_source(path)
+
+
+def _read(name_or_path: str) -> Policy:
+    path = Path(name_or_path)
+    if path.suffix.lower() in IMPORTED:
+        return _imported(path).policy
+    looks_like_path = "/" in name_or_path or path.suffix in {".yaml", ".yml"}
+    return read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)

@@ -103,6 +103,7 @@ def _run(given: dict[str, Any], place: _Place) -> int:
     by_evidence = _by_evidence(options)
     if by_evidence and not place.resumed:
         options = replace(options, policy=given.get("policy", "rag"))
+    _tell_import(options.policy)
     estimate = None
     if by_evidence and dry_run:
         print("settings are searched by the evidence: no model is called and nothing is paid")
@@ -161,6 +162,17 @@ def _by_evidence(options: Options) -> bool:
     from evolve.locomo.reading import is_locomo
 
     return not options.models.real and options.probes is None and is_locomo(options.env_path)
+
+
+def _tell_import(policy: str) -> None:
+    """Print what was found in a prompt or a configuration that stands for a policy."""
+    from evolve.inputs import imported_table
+    from evolve.tables import print_tables
+
+    found = imported_table(policy)
+    if found is not None:
+        print_tables([found])
+        print()
 
 
 def _last_word(folder: Path | None) -> str:

@@ -47,6 +47,8 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     """
     path = Path(os.path.realpath(path))
     check_regular(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

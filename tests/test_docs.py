@@ -144,6 +144,12 @@ WAYS = {
     "python -m evolve.export runs/mine --format mem0 -o mem0.json": AS_PRINTED,
     "python -m evolve.export policies/seeds/awe.yaml --format mem0 -o mem0.json": AS_PRINTED,
     "python -m evolve.export runs/mine --format dspy -o program.json": AS_PRINTED,
+    "printf 'Extract facts about the customer from {conversation}.\\nKnown so far: {memories}\\n"
+    "Today is {date}.\\n' > my_prompt.txt": AS_PRINTED,
+    "python -m evolve.import_policy my_prompt.txt -o mine.yaml --yes": AS_PRINTED,
+    "python -m evolve.loop --policy my_prompt.txt --budget 300 --name from-prompt": Way(
+        f"python -m evolve.loop --policy my_prompt.txt --budget 41 --dry-run {FEW}"
+    ),
     "python -m evolve.chats.example --out try": Way("{} --users 9"),
     "python -m evolve.eval --policy awe --against native --env try/chats.jsonl --probes"
     " try/probes.yaml": Way(f"{{}} --users 2 {ONE_JOB}"),

@@ -20,6 +20,8 @@ _SHOWN: Mapping[How, str] = {
     "lost": "not expressed",
 }
 ARCHITECTURE = "architecture"
+MOST_SHOWN = 50
+"""Memories that stand for all of them where a target only searches: the most that top_k may be."""
 
 
 @dataclass(frozen=True, slots=True)

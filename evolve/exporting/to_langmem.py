@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evolve.exporting.account import (
     ARCHITECTURE,
+    MOST_SHOWN,
     Export,
     Fate,
     json_file,
@@ -16,7 +17,6 @@ from evolve.exporting.origin import Origin
 from policies.errors import ExportError
 from policies.policy import Policy
 
-MOST_SHOWN = 50  # memories that stand for all of them: the most that top_k may be
 _OTHERWISE = "LangMem has nothing like it"
 
 

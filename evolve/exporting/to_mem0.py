@@ -6,6 +6,7 @@ from typing import cast
 
 from evolve.exporting.account import (
     ARCHITECTURE,
+    MOST_SHOWN,
     Export,
     Fate,
     json_file,
@@ -18,7 +19,6 @@ from evolve.exporting.origin import Origin
 from policies.errors import ExportError
 from policies.policy import Policy
 
-MOST_SHOWN = 50  # memories that stand for all of them: the most that top_k may be
 _RANKS = "mem0 ranks by its embedder, and by words where the vector store can"
 _ADDS = "mem0 2.x only adds"
 _OTHERWISE = "mem0 has nothing like it"

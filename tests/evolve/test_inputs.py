@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evolve.config import Models
-from evolve.inputs import STAND_IN, called, load_policy, unread
+from evolve.inputs import STAND_IN, called, imported_table, load_policy, unread
 from policies.errors import PolicyFileError
 from policies.policy import seed_policy, write_policy
 
@@ -18,6 +18,14 @@ def test_seeds_by_name_and_files_by_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert load_policy("mine.yaml").id == policy.id
     assert load_policy("awe").id == load_policy("awe-seed").id == seed_policy("awe").id
+
+
+def test_a_prompt_stands_for_a_policy_and_what_was_found_is_told(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("Be kind. Notes: {context}")
+    assert load_policy(str(path)).texts["reply_prompt"] == "Be kind. Notes: {{memories}}\n"
+    assert imported_table(str(path)).rows[0] == ("{context}", "{{memories}} of reply_prompt")
+    assert imported_table("awe") is None
 
 
 @pytest.mark.parametrize("name", ["", "nope", "nope.yaml", "no/nope", "."])

@@ -36,3 +36,9 @@ def test_what_stood_there_stays_where_writing_fails(tmp_path):
         write_whole(tmp_path / "a", "\ud800")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_folder_is_no_file(tmp_path):
+    for place in (tmp_path, "/"):
+        with pytest.raises(IsADirectoryError, match="it is a folder"):
+            write_whole(place, "text")

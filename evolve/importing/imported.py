@@ -1,0 +1,98 @@
+"""What an import found in its source, and the policy that it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from reprlib import repr as short_repr
+
+from evolve.tables import Table
+from policies.errors import ImportSourceError, PolicyFileError
+from policies.policy import Lineage, Policy, make_policy, seed_policy
+from policies.settings import SETTINGS, SettingValue
+
+OPERATOR = "import"
+"""Operator in the lineage of policies that were imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    Attributes:
+        found: As it stands in the source, or in words.
+        becomes: What it is in the policy, or why it is not there.
+    """
+
+    found: str
+    becomes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A source as a policy.
+
+    Attributes:
+        policy: Complete; what the source does not say is that of the architecture's seed.
+        kind: What the source was taken for, in words.
+        findings: In the order of the source.
+    """
+
+    policy: Policy
+    kind: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def table(self) -> Table:
+        """The findings for the screen."""
+        rows = tuple((one.found, one.becomes) for one in self.findings)
+        title = f"Read as {self.kind}, architecture {self.policy.architecture}"
+        return Table(title, ("found", "becomes"), rows, left=2)
+
+
+def completed(
+    architecture: str,
+    texts: Mapping[str, str],
+    settings: Mapping[str, SettingValue],
+    name: str,
+) -> Policy:
+    """A policy of an architecture with some of its texts and settings; the rest are the seed's.
+
+    Raises:
+        ImportSourceError: The result breaks a rule of policies.
+    """
+    seed = seed_policy(architecture)
+    try:
+        return make_policy(
+            architecture,
+            {**seed.texts, **texts},
+            {**seed.settings, **settings},
+            name,
+            Lineage(operator=OPERATOR),
+        )
+    except PolicyFileError as error:
+        raise ImportSourceError(f"What was read makes no policy: {error}") from error
+
+
+def fitted(name: str, value: object, where: str) -> tuple[SettingValue, Finding]:
+    """A number of the source as a setting: itself, or the nearest that the setting may have.
+
+    Args:
+        name: Of the setting.
+        value: As found.
+        where: What the source calls it.
+
+    Raises:
+        ImportSourceError: It is no whole number.
+    """
+    (setting,) = [one for one in SETTINGS if one.name == name]
+    if type(value) is not int:
+        raise ImportSourceError(
+            f"{where} must be a whole number, but is {short_repr(value)}; mend it in the source."
+        )
+    known = setting.values or range(setting.low, setting.high + 1, setting.step)
+    nearest = min((one for one in known if type(one) is int), key=lambda one: abs(one - value))
+    said = f"setting {name} {nearest}"
+    if nearest != value:
+        said += f", the nearest that it may be: it {setting.rule}"
+    return nearest, Finding(f"{where} {value}", said)
