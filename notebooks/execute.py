@@ -7,6 +7,7 @@ an editor, which keeps the two in step.
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jupytext
 import nbformat
@@ -44,17 +45,20 @@ def executed(name: str, folder: Path) -> NotebookNode:
         nbclient.exceptions.CellExecutionError: A cell failed.
     """
     notebook = source_of(name)
-    config = Config()
-    config.KernelManager.transport = "ipc"  # no port is opened
-    client = NotebookClient(
-        notebook,
-        config=config,
-        timeout=SECONDS,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-        record_timing=False,
-    )
-    client.execute()
+    with TemporaryDirectory() as sockets:  # rather than ports
+        config = Config()
+        config.KernelManager.transport = "ipc"
+        config.KernelManager.ip = f"{sockets}/kernel"
+        client = NotebookClient(
+            notebook,
+            config=config,
+            timeout=SECONDS,
+            startup_timeout=SECONDS,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(folder)}},
+            record_timing=False,
+        )
+        client.execute()
     notebook.metadata = NotebookNode(_METADATA)  # without the version of Python
     return notebook
 
