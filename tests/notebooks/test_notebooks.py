@@ -70,12 +70,12 @@ def test_a_notebook_runs_on_a_finished_run(name, searched, place):  # noqa: F811
 @pytest.mark.extra
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_on_a_run_that_has_just_begun(name, searched, place):  # noqa: F811
-    folder = shutil.copytree(searched, place.parent / "runs" / "begun")
+    folder = shutil.copytree(searched, place.parent / "runs" / "chance")
     journal = (folder / FILE).read_bytes().splitlines(keepends=True)
     first = next(n for n, line in enumerate(journal) if b'"kind": "proposal"' in line)
     (folder / FILE).write_bytes(b"".join(journal[:first]))
     (folder / "summary.json").unlink()
-    assert "begun" in told(executed(name, place))
+    assert "chance" in told(executed(name, place))
 
 
 @pytest.mark.extra
