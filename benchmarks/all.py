@@ -32,6 +32,7 @@ BENCHMARKS = (
     "offline_table",
     "off_policy",
     "amemgym_periods",
+    "locomo",
     "sample_gain",
 )
 _INTRODUCTION = """# Results of the benchmarks

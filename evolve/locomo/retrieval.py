@@ -141,6 +141,12 @@ class Finder:
         self._scores: dict[tuple[str, str, str], NDArray[np.float64]] = {}
         self._orders: dict[tuple[str, str, str, int | None], NDArray[np.intp]] = {}
 
+    def among(self, dialogues: Sequence[Dialogue]) -> Finder:
+        """The same for some of the dialogues; what was written and scored is shared."""
+        some = Finder(dialogues, self._scorers, self._fused)
+        some._written, some._scores, some._orders = self._written, self._scores, self._orders
+        return some
+
     def find(self, settings: Mapping[str, SettingValue]) -> tuple[Found, ...]:
         """What every question with evidence finds, by dialogue and question.
 
