@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
+from tests.evolve.locomo.conftest import long_dialogue
 from tests.pages import (
     CLUSTER,
     DOCS,
@@ -56,6 +58,11 @@ with OpenAIServer(lm=Rehearsed()) as server:
     line = [*shlex.split(sys.argv[1]), "--api-base", server.base_url]
     sys.exit(subprocess.call(line, env={**os.environ, "OPENAI_API_KEY": "sk-test"}))
 """
+SERVED_OFFLINE = SERVED.replace("lm=Rehearsed()", "")
+LOCOMO_ANSWERS = (
+    "python -m evolve.eval --policy runs/found/best.yaml --against rag --env locomo10.json"
+    " --model openai/gpt-4.1-mini"
+)
 GENERATE = (
     'python -m evolve.gym.generate --domain "travel assistant" --model openai/gpt-4.1-mini'
     " --out travel.json"
@@ -150,6 +157,12 @@ WAYS = {
     "python -m evolve.loop --policy my_prompt.txt --budget 300 --name from-prompt": Way(
         f"python -m evolve.loop --policy my_prompt.txt --budget 41 --dry-run {FEW}"
     ),
+    "python -m evolve.eval --policy rag --env locomo10.json": AS_PRINTED,
+    "python -m evolve.loop --env locomo10.json --budget 300 --name found": Way(
+        "python -m evolve.loop --env locomo10.json --budget 20 --name found"
+    LOCOMO_ANSWERS: Way(f"python -c {shlex.quote(SERVED_OFFLINE)} {shlex.quote(LOCOMO_ANSWERS)}"),
+    "python -m evolve.loop --env locomo10.json --policy awe --model openai/gpt-4.1-mini"
+    " --budget 300 --dry-run": AS_PRINTED,
     "python -m evolve.chats.example --out try": Way("{} --users 9"),
     "python -m evolve.eval --policy awe --against native --env try/chats.jsonl --probes"
     " try/probes.yaml": Way(f"{{}} --users 2 {ONE_JOB}"),
@@ -201,6 +214,8 @@ def copy_of_project(folder: Path) -> Path:
         "json.dump(users, open('few.json', 'w'))"
     )
     assert shell(f"python -c {shlex.quote(few)}", folder).returncode == 0
+    dialogues = [long_dialogue(f"talk-{number}", 4) for number in range(6)]
+    (folder / "locomo10.json").write_text(json.dumps(dialogues), encoding="utf-8")
     return folder
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Literal, cast
 
 from evolve.gym.users import thirds
 from evolve.locomo.dialogues import Dialogue
@@ -33,6 +33,8 @@ STARTUP_TRIALS = 10  # before TPE takes over, the first settings among them
 CHANCE_SHARE = 0.25  # of later proposals: all is drawn by chance
 TPE_SHARE = 0.375  # of later proposals: all is suggested by TPE; the rest stay near the best
 SUGGESTIONS = 4  # for one proposal, before chance has its turn: TPE comes back to what it likes
+_TO_SPARE = 1.5  # of the limit: what is drawn may exceed it, as mean sizes differ
+_TOP_K = next(setting for setting in SPACE if setting.name == "top_k")
 FEWEST = 3  # dialogues: one to search on, one for the gate, one for the report
 _DIRECTIONS: tuple[Literal["maximize"], Literal["maximize"]] = ("maximize", "maximize")
 
@@ -118,31 +120,55 @@ def propose(trials: Sequence[Trial], limit: int, seed: int) -> dict[str, Setting
     best = choose(trials, limit).settings
     for number in range(MOST_DRAWS):
         if way < CHANCE_SHARE or number >= SUGGESTIONS:
-            drawn = {setting.name: _drawn(setting, draw) for setting in SPACE}
+            drawn = _by_chance(draw, best, SPACE, trials, limit)
         elif study is not None:
             drawn = suggest(study, SPACE)
         else:
             free = draw.sample(SPACE, draw.randint(1, MOST_CHANGED))
-            drawn = {**best, **{s.name: _drawn(s, draw, best[s.name]) for s in free}}
+            drawn = _by_chance(draw, best, free, trials, limit)
         if drawn not in known:
             return drawn
     return None
 
 
-def _drawn(setting: Setting, draw: random.Random, near: SettingValue = None) -> SettingValue:
-    """A value by chance; of a number one within a factor of two of ``near``, where that is given.
+def _by_chance(
+    draw: random.Random,
+    best: Mapping[str, SettingValue],
+    free: Sequence[Setting],
+    trials: Sequence[Trial],
+    limit: int,
+) -> dict[str, SettingValue]:
+    """Some settings of the best drawn anew; a new unit of entries takes a new number of them."""
+    drawn = dict(best)
+    for setting in free:
+        if setting.values:
+            drawn[setting.name] = draw.choice(setting.values)
+        elif setting.optional:
+            drawn[setting.name] = (
+                _number(draw, setting, setting.high) if draw.random() < 0.5 else None
+            )
+    if {"top_k", "granularity"} & {setting.name for setting in free}:
+        most = _most_entries(trials, drawn["granularity"], limit)
+        drawn["top_k"] = _number(draw, _TOP_K, most)
+    return drawn
 
-    Numbers are drawn by ratio: five sessions differ from one more than fifty from forty-six.
-    """
-    if setting.values:
-        return draw.choice(setting.values)
-    if setting.optional and draw.random() < 0.5:
-        return None
-    low, high = setting.low, setting.high
-    if isinstance(near, int):
-        low, high = max(low, near // 2), min(high, 2 * near)
-    size: float = low * (high / low) ** draw.random()
+
+def _number(draw: random.Random, setting: Setting, most: int) -> int:
+    """A number by ratio: five sessions differ from one more than fifty from forty-six."""
+    size: float = setting.low * (most / setting.low) ** draw.random()
     return round(size)
+
+
+def _most_entries(trials: Sequence[Trial], granularity: SettingValue, limit: int) -> int:
+    """How many entries of a kind keep the limit, with some to spare, as far as trials tell."""
+    sizes = [
+        trial.tokens / cast(int, trial.settings["top_k"])
+        for trial in trials
+        if trial.settings["granularity"] == granularity
+    ]
+    if not sizes:
+        return _TOP_K.high
+    return min(_TOP_K.high, max(_TOP_K.low, round(_TO_SPARE * limit / median(sizes))))
 
 
 def choose(trials: Sequence[Trial], limit: int) -> Trial:

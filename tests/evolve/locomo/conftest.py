@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,30 @@ def dialogue(name: str) -> dict[str, Any]:
         one = {"question": text, "evidence": evidence, "category": category}
         asked.append(one | ({} if answer is None else {"answer": answer}))
     return {"sample_id": name, "conversation": talk, "qa": asked}
+
+
+def long_dialogue(name: str, parts: int) -> dict[str, Any]:
+    """The same talk over and over, its questions asked of every part."""
+    one = dialogue(name)
+    talk = {key: one["conversation"][key] for key in ("speaker_a", "speaker_b")}
+    asked = []
+    for part in range(parts):
+        for number in (1, 2):
+            moved, said = number + 2 * part, one["conversation"][f"session_{number}"]
+            talk[f"session_{moved}_date_time"] = (
+                f"1:0{number} pm on {7 + number} May, {2000 + part}"
+            )
+            talk[f"session_{moved}"] = [
+                {**turn, "dia_id": f"D{moved}:{place}"} for place, turn in enumerate(said, 1)
+            ]
+        for question in one["qa"]:
+            evidence = [_moved(found, 2 * part) for found in question["evidence"]]
+            asked.append({**question, "evidence": evidence})
+    return {"sample_id": name, "conversation": talk, "qa": asked}
+
+
+def _moved(evidence: str, sessions: int) -> str:
+    return re.sub(r"D(\d)", lambda found: f"D{int(found[1]) + sessions}", evidence)
 
 
 @pytest.fixture
