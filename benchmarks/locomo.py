@@ -29,7 +29,7 @@ KS = (5, 10, 20)
 Pick = Callable[[Finder, int], Mapping[str, SettingValue]]
 """From the finder of all dialogues but one, and the number of that one, to settings."""
 
-LIMITS, TRIALS = (2000, 4000), 90
+LIMITS, TRIALS = (2000, 4000), 150
 QUICK_LIMITS, QUICK_TRIALS, QUICK_DIALOGUES = (2000,), 15, 3
 DEFAULTS: Mapping[str, SettingValue] = {setting.name: setting.default for setting in SPACE}
 _TOP_K = next(setting for setting in SPACE if setting.name == "top_k")

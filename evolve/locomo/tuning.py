@@ -144,18 +144,20 @@ def _by_chance(
         if setting.values:
             drawn[setting.name] = draw.choice(setting.values)
         elif setting.optional:
-            drawn[setting.name] = (
-                _number(draw, setting, setting.high) if draw.random() < 0.5 else None
-            )
+            on = draw.random() < 0.5
+            drawn[setting.name] = _number(draw, setting.low, setting.high) if on else None
     if {"top_k", "granularity"} & {setting.name for setting in free}:
         most = _most_entries(trials, drawn["granularity"], limit)
-        drawn["top_k"] = _number(draw, _TOP_K, most)
+        least = _TOP_K.low
+        if len(free) < len(SPACE) and drawn["granularity"] == best["granularity"]:
+            least = min(most, max(least, cast(int, best["top_k"]) // 2))
+        drawn["top_k"] = _number(draw, least, most)
     return drawn
 
 
-def _number(draw: random.Random, setting: Setting, most: int) -> int:
+def _number(draw: random.Random, low: int, high: int) -> int:
     """A number by ratio: five sessions differ from one more than fifty from forty-six."""
-    size: float = setting.low * (most / setting.low) ** draw.random()
+    size: float = low * (high / low) ** draw.random()
     return round(size)
 
 
