@@ -101,3 +101,9 @@ def test_the_loop_runs_on_published_users(tmp_path: Path, shared_data: Path) -> 
 def test_without_the_data_the_benchmark_says_so_and_passes(tmp_path: Path) -> None:
     page = quick("amemgym_periods", tmp_path / "page.md", "--data", str(tmp_path))
     assert page.startswith("Skipped: the published data is not in")
+
+
+def test_evidence_is_found_in_published_dialogues(tmp_path: Path, shared_data: Path) -> None:
+    page = quick("locomo", tmp_path / "page.md", "--data", str(shared_data))
+    assert "\n| bm25 | 0." in page
+    assert "- holds: tuned at 2000 tokens finds more evidence than default settings" in page
