@@ -160,6 +160,7 @@ WAYS = {
     "python -m evolve.eval --policy rag --env locomo10.json": AS_PRINTED,
     "python -m evolve.loop --env locomo10.json --budget 300 --name found": Way(
         "python -m evolve.loop --env locomo10.json --budget 20 --name found"
+    ),
     LOCOMO_ANSWERS: Way(f"python -c {shlex.quote(SERVED_OFFLINE)} {shlex.quote(LOCOMO_ANSWERS)}"),
     "python -m evolve.loop --env locomo10.json --policy awe --model openai/gpt-4.1-mini"
     " --budget 300 --dry-run": AS_PRINTED,
