@@ -19,7 +19,8 @@ from benchmarks.memory import Ground, ground_of
 from benchmarks.offline_table import BASE, table_policies
 from benchmarks.report import Claim, Report, close, parser, shown
 from benchmarks.rollouts import bound_all, live_all, pooled, workers
-from evolve.gym.rollout import Conversation, live, replay
+from evolve.gym.recorded import Conversation
+from evolve.gym.rollout import live, replay
 from evolve.gym.sample import make_users
 from evolve.gym.sample_bank import read_bank
 from evolve.gym.users import User, users_of
