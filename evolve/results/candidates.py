@@ -36,6 +36,16 @@ class CandidateRecord:
         return generation_of(self.name)
 
     @property
+    def changed(self) -> bool:
+        """Whether anything came of the proposal; where not, the policy is what it was made from."""
+        return self.verdict.candidate != self.verdict.incumbent
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """Ids of the policies that it was made from, that which it changes first."""
+        return self.policy.lineage.parents if self.changed else (self.policy.id,)
+
+    @property
     def operator(self) -> str:
         """What proposed it."""
         return self.verdict.operator

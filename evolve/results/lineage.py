@@ -49,15 +49,12 @@ def family(record: RunRecord) -> pd.DataFrame:
     ]
     for candidate in record.candidates:
         policy, verdict = candidate.policy, candidate.verdict
-        parents = policy.lineage.parents
-        if verdict.candidate == verdict.incumbent:  # nothing came of a change to this very policy
-            parents = (policy.id,)
         difference = verdict.minibatch_difference
         rows.append(
             (
                 candidate.name,
                 policy.id,
-                tuple(names.get(parent, parent[:8]) for parent in parents),
+                tuple(names.get(parent, parent[:8]) for parent in candidate.parents),
                 candidate.generation,
                 candidate.operator,
                 verdict.accepted,

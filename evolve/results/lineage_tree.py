@@ -156,7 +156,7 @@ def _parents(
     one: CandidateRecord, node: Node, first: Mapping[str, Node], version: Node
 ) -> Iterator[Edge]:
     """Curves to parents that are not the version left of a candidate."""
-    for place, parent in enumerate(one.policy.lineage.parents):
+    for place, parent in enumerate(one.parents):
         stands = first.get(parent)
         if stands is None or stands.x >= node.x or stands is version:
             continue

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,13 +171,20 @@ def _policies(record: RunRecord) -> Iterator[_Shown]:
     best, names = record.best.id, {record.seed.id: "seed"}
     yield _Shown("seed", record.seed, None, None, "", record.seed.id == best)
     for one in record.candidates:
-        parents = one.policy.lineage.parents
-        parent = record.policies.get(parents[0]) if parents else None
-        called = " and ".join(names.get(id_, id_[:8]) for id_ in parents)
-        changed = None if parent is None else changes(parent, one.policy)
+        parent = record.policies.get(one.parents[0]) if one.parents else None
+        called = " and ".join(names.get(id_, id_[:8]) for id_ in one.parents)
+        changed = None if parent is None else changes(parent, _proposed(one))
         is_best = one.verdict.accepted and one.policy.id == best
         yield _Shown(one.name, one.policy, one, changed, called, is_best)
         names.setdefault(one.policy.id, one.name)
+
+
+def _proposed(one: CandidateRecord) -> Policy:
+    """A candidate; where it was refused, its parent with the texts that were."""
+    if one.changed:
+        return one.policy
+    texts = (one.proposal.get("proposal") or {}).get("texts", {})
+    return replace(one.policy, texts={**one.policy.texts, **texts})
 
 
 def _own(record: RunRecord, user: str) -> _Shown:
@@ -189,7 +196,8 @@ def _own(record: RunRecord, user: str) -> _Shown:
 def _generations(record: RunRecord, shown: list[_Shown]) -> Iterator[_Generation]:
     members: dict[int, list[_Shown]] = {number: [] for number in record.feedback}
     for one in shown:
-        members.setdefault(one.policy.lineage.generation, []).append(one)
+        if one.candidate is not None:
+            members.setdefault(one.candidate.generation, []).append(one)
     first: dict[str, int] = {}
     room = _FEEDBACK_BYTES
     for number in sorted(members):

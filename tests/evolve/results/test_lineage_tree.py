@@ -70,7 +70,16 @@ def test_a_curve_leads_to_a_parent_that_is_not_the_version_to_the_left():
 def test_many_curves_are_a_crowd():
     draft = candidate("gen-001.0", 1, "gate")
     several = [
-        candidate(f"gen-{n:03d}.0", n, parents=(draft.policy,)) for n in range(2, MOST_CURVES + 3)
+        candidate(f"gen-{n:03d}.0", 20 + n, parents=(draft.policy,))
+        for n in range(2, MOST_CURVES + 3)
     ]
     assert tree_of(record(draft, *several)).crowded
     assert not tree_of(record(draft, *several[1:])).crowded
+
+
+def test_a_proposal_of_which_nothing_came_hangs_by_what_it_was_to_change():
+    draft = candidate("gen-001.0", 7, "gate")
+    verdict = Verdict(draft.policy.id, draft.policy.id, {}, "rewrite", False, "text", "why")
+    nothing = CandidateRecord("gen-002.0", draft.policy, verdict, {})
+    (curve,) = [edge for edge in tree_of(record(draft, nothing)).edges if edge.child]
+    assert (curve.child, curve.parent) == ("gen-002.0", "gen-001.0")

@@ -139,3 +139,19 @@ def test_a_rollback_and_lost_files_are_said(record, quick):
     html = page_of(replace(record, rollbacks=(record.best.id,), missing=("gen-001.0",)))
     assert "was rolled back to" in html
     assert "candidates whose files are gone are left out: gen-001.0" in html
+
+
+def test_a_refused_rewrite_stands_in_its_own_generation_with_its_words(record, quick):
+    version = record.candidates[0]
+    verdict = replace(version.verdict, candidate=version.policy.id, incumbent=version.policy.id)
+    refused = replace(
+        version,
+        name="gen-900.0",
+        verdict=replace(verdict, accepted=False, stage="text"),
+        proposal={"proposal": {"texts": {"memory_types": "- words that were refused"}}},
+    )
+    html = page_of(replace(record, candidates=(*record.candidates, refused)))
+    after = html.split("Generation 900</h3>")[1]
+    assert 'id="gen-900.0"' in after
+    assert "words that were refused" in after
+    assert f"made from</dt><dd>{version.name}<" in after
