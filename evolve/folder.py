@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -82,6 +82,16 @@ class RunFolder:
     def write_best(self, policy: Policy, scores: Mapping[str, object]) -> None:
         """The winner with its scores on test users: ``best.yaml``."""
         self._write(BEST, policy_to_yaml(replace(policy, scores=scores)))
+
+    def write_rolled_back(self, rollback: Mapping[str, Any], versions: Iterable[Policy]) -> None:
+        """The version that the run was rolled back to in place of its winner: ``best.yaml``.
+
+        Args:
+            rollback: As the journal has it.
+            versions: Of the run, that one among them.
+        """
+        by_id = {version.id: version for version in versions}
+        self.write_best(by_id[rollback["policy"]], rollback["scores"])
 
     def write_pareto(self, archive: Archive) -> None:
         """What the run offers at which price, the cheapest first: ``pareto.yaml``."""

@@ -304,7 +304,7 @@ def _write(run: _Run, outcome: Outcome) -> None:
     if back is None:
         setup.folder.write_best(archive.best().policy, scores)
     else:
-        setup.folder.write_best(archive.version(back["policy"]).policy, back["scores"])
+        setup.folder.write_rolled_back(back, [version.policy for version in archive.versions])
         setup.display.say(f"best.yaml is {back['policy'][:8]}, which this run was rolled back to")
     setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)

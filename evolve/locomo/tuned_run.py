@@ -125,7 +125,11 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
         if verdict.accepted:
             files.write_version(Version(candidate, {}))
         ended = _test(plan, seed, candidate if verdict.accepted else seed, options.seed)
-        _write(files, plan, trials, verdict, ended)
+        if journal.rollback is None:
+            files.write_best(ended.best, _scores(ended))
+        else:
+            files.write_rolled_back(journal.rollback, (seed, candidate))
+        _write_summary(files, plan, trials, verdict, ended)
         _close(trials, ended, watch)
     return ended
 
@@ -246,21 +250,28 @@ def _test(plan: Plan, seed: Policy, best: Policy, run_seed: int) -> Ended:
     return Ended(best, before, after, gain_interval(after, before, run_seed))
 
 
-def _write(
-    files: RunFolder, plan: Plan, trials: Sequence[Trial], verdict: Verdict, ended: Ended
-) -> None:
-    tested = {"seed": mean_of(ended.seed_found), "best": mean_of(ended.best_found)}
-    best, gain = tested["best"], ended.gain
-    ends = [gain.mean, *(end if isfinite(end) else None for end in (gain.low, gain.high))]
-    scores = {
+def _scores(ended: Ended) -> dict[str, object]:
+    """What ``best.yaml`` says of the best policy."""
+    best = mean_of(ended.best_found)
+    return {
         "split": "test",
         "questions": best.questions,
         "evidence_recall": best.recall,
         "evidence_precision": best.precision,
         "tokens_shown": best.tokens,
-        "recall_gain": ends,
+        "recall_gain": _ends(ended.gain),
     }
-    files.write_best(ended.best, scores)
+
+
+def _ends(gain: Interval) -> list[float | None]:
+    return [gain.mean, *(end if isfinite(end) else None for end in (gain.low, gain.high))]
+
+
+def _write_summary(
+    files: RunFolder, plan: Plan, trials: Sequence[Trial], verdict: Verdict, ended: Ended
+) -> None:
+    tested = {"seed": mean_of(ended.seed_found), "best": mean_of(ended.best_found)}
+    gain, ends = ended.gain, _ends(ended.gain)
     versions = [verdict.incumbent, *([verdict.candidate] if verdict.accepted else [])]
     files.write_summary(
         {

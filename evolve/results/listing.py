@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,8 @@ from evolve.journal import FILE, REDACTED, read_header
 from evolve.results.run_record import read_summary
 from evolve.tables import Table, number
 from policies.errors import UserError
-from policies.policy import read_policy
+
+_ID = re.compile(r"^id: '?([0-9a-f]{8})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,7 @@ def glance_at(folder: Path) -> Glance:
     """One run; one that cannot be read says why."""
     written = datetime.fromtimestamp(int((folder / FILE).stat().st_mtime)).isoformat(" ")
     try:
-        header, summary = read_header(folder), read_summary(folder)
-        best = read_policy(folder / BEST).short_id if (folder / BEST).is_file() else None
+        header, summary, best = read_header(folder), read_summary(folder), _best(folder / BEST)
     except UserError as error:
         return Glance(folder.name, f"unreadable: {error}", written, {})
     state = "unfinished" if summary is None else "ended"
@@ -78,6 +79,15 @@ def glance_at(folder: Path) -> Glance:
         state = "redacted"
     found = _found(summary or {})
     return Glance(folder.name, state, written, header["options"], best, **found)
+
+
+def _best(path: Path) -> str | None:
+    """Short id of the policy in a file, which is not checked: there may be no class for it here."""
+    try:
+        found = _ID.search(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if found is None else found[1]
 
 
 def _found(summary: Mapping[str, Any]) -> dict[str, Any]:

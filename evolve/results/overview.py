@@ -20,7 +20,14 @@ _SCORES = ("accuracy", "write", "read", "utilization", "format", "memory")
 
 def overview(record: RunRecord) -> list[Table]:
     """A run as tables; empty ones are left out."""
-    tables = (_run(record), _versions(record), _candidates(record), _own(record), _test(record))
+    tables = (
+        _run(record),
+        _versions(record),
+        _candidates(record),
+        _own(record),
+        _test(record),
+        _evidence(record),
+    )
     return [table for table in tables if table.rows]
 
 
@@ -135,6 +142,23 @@ def _test(record: RunRecord) -> Table:
         for name, scores in tested.items()
     )
     return Table("Test users", ("policy", "answers", *_SCORES, "tokens/answer"), rows)
+
+
+def _evidence(record: RunRecord) -> Table:
+    """Where settings were searched by the evidence that they find."""
+    found: Mapping[str, Any] = (record.summary or {}).get("evidence", {})
+    rows = tuple(
+        (
+            name,
+            str(one["questions"]),
+            number(one["recall"], 3),
+            number(one["precision"], 4),
+            number(one["tokens"], 0),
+        )
+        for name, one in found.items()
+    )
+    columns = ("policy", "questions", "evidence recall", "evidence precision", "tokens shown")
+    return Table("Test dialogues", columns, rows)
 
 
 def _policy_data(policy: Policy) -> dict[str, Any]:

@@ -146,7 +146,8 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     "proposal": _proposal,
     "verdict": _verdict,
     **dict.fromkeys(
-        ("introduction", "reserve", "replay", "bounds", "terms", "exhausted", ROLLBACK), _as_it_is
+        ("introduction", "reserve", "replay", "bounds", "terms", "exhausted", "trial", ROLLBACK),
+        _as_it_is,
     ),
 }
 """Kind of event to what it says without what users said."""

@@ -54,7 +54,7 @@ def _scores(record: RunRecord, version: Policy) -> Mapping[str, object]:
     """What ``best.yaml`` says of a version: test users where it was scored there, else the gate."""
     summary: Mapping[str, Any] = record.summary or {}
     for name in ("best", "seed"):
-        tested = summary["test"].get(name)
+        tested = summary.get("test", {}).get(name)
         if tested is not None and tested["policy"] == version.id:
             gain = summary["gain"] if name == "best" else None
             return {

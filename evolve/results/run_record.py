@@ -73,7 +73,8 @@ class RunRecord:
         options: As its header has them, by the names of the command line.
         models: Who played which role.
         users: Of the environment; None where its file is gone or was changed since.
-        field: Who is train, gate and test; None without users, and in scope ``user``.
+        field: Who is train, gate and test; None without users, in scope ``user``,
+            and where no rollout has begun.
         seed: What it began with.
         candidates: With a verdict, in the order in which it was given.
         missing: Names of candidates that are left out, as no file holds their policy.

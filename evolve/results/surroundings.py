@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from evolve.agents.own import declare_agent
 from evolve.config import OFFLINE, Options
 from evolve.connecting import Cast
 from evolve.environment import environment_digest, load_environment
@@ -31,8 +32,11 @@ def find_seed(folder: Path, options: Options, header: Mapping[str, Any]) -> Poli
 
     Raises:
         RunFolderError: Neither is that policy.
+        AgentError: The memory system of the run's own cannot be imported here.
     """
     wanted, copy = header["seed_policy"], folder / SEED
+    if options.agent is not None:
+        declare_agent(options.agent)  # what its policies may hold
     try:
         seed = read_policy(copy) if copy.is_file() else load_policy(options.policy)
         seed = options.constraints.fitted(seed)
@@ -65,7 +69,7 @@ def find_users(
 def find_field(
     options: Options, users: tuple[User, ...], seed: Policy, lines: Lines
 ) -> Field | None:
-    """Who is train, gate and test; None in scope user, and before a budget was settled.
+    """Who is train, gate and test; None in scope user, and where no rollout has begun.
 
     Args:
         options: Of the run.
@@ -73,7 +77,7 @@ def find_field(
         seed: What it began with.
         lines: Its journal's.
     """
-    if options.scope == "user":
+    if options.scope == "user" or not any(line.kind == "reserve" for line in lines.others):
         return None
     terms = dict(lines.of("terms"))
     rollouts = options.budget if isinstance(options.budget, int) else None

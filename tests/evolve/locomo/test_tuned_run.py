@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from evolve.journal import append_rollback
 from evolve.loop import main
+from evolve.results.run_record import read_run
+from evolve.runs import main as runs_command
 from policies.policy import read_policy
 from tests.evolve.locomo.conftest import dialogue
 
@@ -60,6 +63,20 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(run, tmp_path):
     assert files_of(tmp_path / "tuned") == whole
     assert main(["--resume", str(tmp_path / "tuned")]) == 0
     assert files_of(tmp_path / "tuned") == whole
+
+
+def test_its_folder_is_shown_redacted_and_keeps_to_a_rollback(run, tmp_path, capsys):
+    run("--budget", "40")
+    folder, runs = tmp_path / "tuned", ("--runs", str(tmp_path))
+    record = read_run(folder)
+    assert record.field is None
+    append_rollback(folder, {"policy": record.seed.id, "scores": {"split": "none"}})
+    assert main(["--resume", str(folder)]) == 0
+    assert read_policy(folder / "best.yaml").scores == {"split": "none"}
+    assert runs_command(["show", "tuned", *runs]) == 0
+    assert "Test dialogues" in capsys.readouterr().out
+    assert runs_command(["redact", "tuned", "--yes", *runs]) == 0
+    assert read_run(folder).summary == record.summary
 
 
 def test_a_limit_of_tokens_is_kept(run, tmp_path):
