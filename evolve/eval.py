@@ -77,12 +77,14 @@ def _run_dialogues(
     from evolve.inputs import called
     from evolve.locomo import assessment_report as report
     from evolve.locomo.assessment import answer_all, f1_difference, find_evidence
+    from evolve.locomo.keeping import kept_line
     from evolve.locomo.reading import load_dialogues
     from evolve.tables import print_tables
 
     dialogues = load_dialogues(options.env)[: options.users]
     found = find_evidence(policies, dialogues)
     notes = [*report.notes_of(dialogues), *([called(models)] if models.real else [])]
+    notes += [f"{named(p)}: {kept_line(p, dialogues)}" for p in policies if p.id in found]
     answers = difference = None
     if models.model != OFFLINE:
         answers = answer_all(policies, dialogues, _spec(options, models, means), models, means)

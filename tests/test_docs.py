@@ -161,9 +161,14 @@ WAYS = {
     "python -m evolve.loop --env locomo10.json --budget 300 --name found": Way(
         "python -m evolve.loop --env locomo10.json --budget 20 --name found"
     ),
-    LOCOMO_ANSWERS: Way(f"python -c {shlex.quote(SERVED_OFFLINE)} {shlex.quote(LOCOMO_ANSWERS)}"),
+    LOCOMO_ANSWERS: Way(
+        f"python -c {shlex.quote(SERVED_OFFLINE)} {shlex.quote(f'{LOCOMO_ANSWERS} --users 1')}"
+    ),
     "python -m evolve.loop --env locomo10.json --policy awe --model openai/gpt-4.1-mini"
-    " --budget 300 --dry-run": AS_PRINTED,
+    " --budget 300 --dry-run": Way(
+        "python -m evolve.loop --env locomo10.json --policy awe --model openai/gpt-4.1-mini"
+        " --budget 60 --dry-run"
+    ),
     "python -m evolve.chats.example --out try": Way("{} --users 9"),
     "python -m evolve.eval --policy awe --against native --env try/chats.jsonl --probes"
     " try/probes.yaml": Way(f"{{}} --users 2 {ONE_JOB}"),

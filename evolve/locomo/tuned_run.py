@@ -16,6 +16,7 @@ from evolve.gym.users import file_digest
 from evolve.inputs import load_policy
 from evolve.journal import Journal
 from evolve.locomo.dialogues import Dialogue
+from evolve.locomo.keeping import kept_line
 from evolve.locomo.reading import load_dialogues, odd_lines
 from evolve.locomo.retrieval import Finder, Found, mean_of
 from evolve.locomo.retrieval_tables import front_table, retrieval_table
@@ -131,6 +132,7 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
             files.write_rolled_back(journal.rollback, (seed, candidate))
         _write_summary(files, plan, trials, verdict, ended)
         _close(trials, ended, watch)
+        watch.display.say(kept_line(ended.best, plan.parts.test))
     return ended
 
 
