@@ -237,8 +237,7 @@ class Means:
         scheduler: Address of the Dask scheduler, with that backend alone.
         address: Address of the Ray cluster, with that backend alone.
         storage: URL of a database that mirrors the search, or None. It may hold a password.
-        mlflow: Folder or URI of an MLflow store that is told of the run at its end, or None. It may
-            hold a password.
+        mlflow: Folder or URI of an MLflow store, or None. It may hold a password.
     """
 
     jobs: int = 1
