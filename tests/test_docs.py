@@ -135,7 +135,7 @@ WAYS = {
         AS_PRINTED
     ),
     "python -m evolve.loop --resume runs/mine": Way(f"{{}} {ONE_JOB}"),
-    "python -m evolve.report latest --open no": AS_PRINTED,
+    "python -m evolve.report runs/mine --open no": AS_PRINTED,
     "python -m evolve.gym.sample --seed 8 --users 48 --out fresh.json": AS_PRINTED,
     "python -m evolve.eval --policy runs/mine/best.yaml --against awi --env fresh.json": Way(
         f"{{}} --users 2 {ONE_JOB}"
