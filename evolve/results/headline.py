@@ -48,6 +48,8 @@ def headline_of(record: RunRecord) -> Headline:
         return _going_on(record)
     if summary.get("scope") == "user":
         return _own_policies(summary)
+    if "evidence" in summary:
+        return _by_evidence(summary)
     test = summary["test"]
     if not {"seed", "best"} <= test.keys():
         sentence = "Seed and best cannot be compared: not both of them were scored on test users."
@@ -105,6 +107,22 @@ def _going_on(record: RunRecord) -> Headline:
             Figure("Candidates", str(len(record.candidates))),
             Figure("Accepted", str(accepted)),
             Figure("Rollouts", str(len(record.rollouts))),
+        ),
+    )
+
+
+def _by_evidence(summary: Mapping[str, Any]) -> Headline:
+    """Of a run that searched settings by what a store finds of the evidence, without a model."""
+    seed, best = summary["evidence"]["seed"], summary["evidence"]["best"]
+    recall = _change("Evidence recall", seed["recall"], best["recall"], 3)
+    return Headline(
+        f"Settings were searched by the evidence that they find, without a model; "
+        f"{best['questions']} questions of test dialogues.",
+        (
+            replace(recall, told=shown_gain(kept_interval(summary["recall_gain"]))),
+            _change("Evidence precision", seed["precision"], best["precision"], 3),
+            _change("Tokens shown", seed["tokens"], best["tokens"], 0),
+            Figure("Settings tried", str(summary["trials"])),
         ),
     )
 

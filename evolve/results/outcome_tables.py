@@ -21,7 +21,11 @@ _RATES = ("accuracy", "write", "read", "utilization", "format", "memory")
 
 
 def test_table(summary: Mapping[str, Any]) -> Table:
-    """Seed, best and the baselines on test users; in scope ``user`` periods of both sides."""
+    """Seed, best and the baselines on test users.
+
+    In scope ``user`` periods of both sides; what was found of the evidence where a run looked at
+    that alone.
+    """
     if summary.get("scope") == "user":
         rows = [
             (f"{name}, {side}", str(rates["n"]), *_rates(rates))
@@ -29,12 +33,29 @@ def test_table(summary: Mapping[str, Any]) -> Table:
             for side, rates in sides.items()
         ]
         return Table("By period, fixed and learned", ("period", "answers", *_RATES), tuple(rows))
+    if "evidence" in summary:
+        return _evidence_table(summary["evidence"])
     rows = [
         (name, one["policy"][:8], str(one["n"]), *_rates(one), _whole(one["tokens_per_answer"]))
         for name, one in summary["test"].items()
     ]
     columns = ("", "policy", "answers", *_RATES, "tokens/answer")
     return Table("On test users", columns, tuple(rows))
+
+
+def _evidence_table(evidence: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            name,
+            str(found["questions"]),
+            number(found["recall"], 3),
+            number(found["precision"], 3),
+            _whole(found["tokens"]),
+        )
+        for name, found in evidence.items()
+    )
+    columns = ("", "questions", "recall", "precision", "tokens shown")
+    return Table("Evidence found in test dialogues", columns, rows)
 
 
 def memory_gain_table(summary: Mapping[str, Any]) -> Table:
@@ -52,10 +73,10 @@ def memory_gain_table(summary: Mapping[str, Any]) -> Table:
 
 
 def spent_table(summary: Mapping[str, Any]) -> Table:
-    """What was spent by role, with dollars where a model was paid."""
+    """What was spent by role, with dollars where a model was paid; no rows where none was asked."""
     paid = summary.get("paid", {})
-    used = dict(summary["usage"])
-    used |= {f"{role}{OUTSIDE}": usage for role, usage in summary["bound_usage"].items()}
+    used = dict(summary.get("usage", {}))
+    used |= {f"{role}{OUTSIDE}": usage for role, usage in summary.get("bound_usage", {}).items()}
     rows = []
     for role, usage in used.items():
         spend = paid.get(role.removesuffix(OUTSIDE))

@@ -119,9 +119,10 @@ def page_of(record: RunRecord) -> str:
 
 def _notes(record: RunRecord, cohort: Cohort | None) -> Iterator[str]:
     """What must be known before a number is read."""
+    asked = "evidence" not in (record.summary or {})  # else no model was, and nobody lived
     if record.models.real:
         yield called(record.models)
-    if OFFLINE in (record.models.model, record.models.user_model):
+    if asked and OFFLINE in (record.models.model, record.models.user_model):
         yield STAND_IN
     if record.summary is None:
         yield "this run has not ended, so all that is shown is of users that it chooses by"
@@ -137,7 +138,7 @@ def _notes(record: RunRecord, cohort: Cohort | None) -> Iterator[str]:
             f"the environment file {record.options['env']} is gone or was changed since, so there "
             "are no curves and no wrong answers here"
         )
-    elif cohort is None:
+    elif cohort is None and asked:
         yield "no users were scored with all policies yet, so there are no curves"
     if record.missing:
         yield f"candidates whose files are gone are left out: {', '.join(record.missing)}"
