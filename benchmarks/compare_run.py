@@ -19,10 +19,11 @@ from benchmarks.compare_worlds import CompareSpec, Place, make_place
 from benchmarks.rollouts import bound_all, live_all, pooled
 from benchmarks.runs import Silence
 from evolve.anytime import Step
-from evolve.config import Means, Options
+from evolve.config import Options
 from evolve.display import Standing
 from evolve.finish import Outcome
 from evolve.gym.users import load_users
+from evolve.means import Means
 from evolve.policy_run import Watch, policy_run
 from evolve.prepare import prepare
 from evolve.workers import HereWorkers

@@ -20,11 +20,12 @@ from unittest.mock import patch
 
 from benchmarks.report import Claim, Report, close, parser
 from benchmarks.runs import Silence
-from evolve.config import Means, Options
+from evolve.config import Options
 from evolve.estimate import Estimator
 from evolve.lm.base import Completion, Request, count_tokens
 from evolve.lm.offline import OfflineLM
 from evolve.lm.typical import FACT, FOLLOW_UP, REPLY
+from evolve.means import Means
 from evolve.policy_run import Watch, policy_run
 from evolve.prepare import prepare
 from evolve.rehearsal import Amount, CachedLM

@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 from benchmarks.defaults import over_defaults
 from benchmarks.kept import Kept, side_by_side, sources_digest
-from evolve.config import Means, Options
+from evolve.config import Options
 from evolve.display import Standing
 from evolve.finish import Outcome
+from evolve.means import Means
 from evolve.policy_run import Watch, policy_run
 from evolve.tables import Table, number
 from feedback.records import TraceStage

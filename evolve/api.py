@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evolve.config import Means, Options
+    from evolve.config import Options
+    from evolve.means import Means
     from policies.policy import Policy
 
 # Named in the call itself, or of no use to it.
@@ -69,8 +70,9 @@ def run(
             to do.
     """
     from evolve.cli import limit_threads
-    from evolve.config import make_means, merge_options
+    from evolve.config import merge_options
     from evolve.journal import read_header
+    from evolve.means import make_means
 
     limit_threads()
     given = _known(options)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
-from math import inf
-from pathlib import Path
 from typing import Any, Literal
 
+from evolve.means import Means
 from evolve.optimize.constraints import LEAST_MEMORY, Constraints
 from evolve.optimize.strategy import GATED, STRATEGIES
-from evolve.ranges import SHOWN, check_address, check_range, parse_price
+from evolve.ranges import check_range, known_fields
+from evolve.roles import OFFLINE, Models, make_models
 from evolve.units import METERED, Amounts, parse_units, write_units
 from policies.errors import ConfigError
 
@@ -29,8 +27,6 @@ _CHOICES: Mapping[str, Collection[str]] = {
     "feedback": LEVELS,
     "architecture": ARCHITECTURES,
 }
-BACKENDS = ("threads", "loky", "dask", "ray")
-OFFLINE = "offline"
 SAMPLE = "sample"
 RANGES: Mapping[str, tuple[int, int | None]] = {
     "seed": (0, None),
@@ -39,66 +35,6 @@ RANGES: Mapping[str, tuple[int, int | None]] = {
     "max_memory_tokens": (LEAST_MEMORY, None),
     "max_answer_tokens": (1, None),
 }
-LONGEST_TIMEOUT = 86_400  # seconds
-_MODEL = re.compile(r"[^\s/]+/\S+")
-
-
-def _provider(name: str) -> str:
-    return name.partition("/")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """Who plays which role.
-
-    Attributes:
-        model: Plays the assistant and answers for the upper bounds: ``offline``, or a LiteLLM name
-            such as ``openai/gpt-4.1-mini``.
-        user_model: Plays the user; empty for ``model``, which then stands here.
-        rewrite_model: Rewrites texts; empty likewise.
-        api_base: Where the models of one provider are served, that of the first real model of the
-            three, every one of them; None for every provider's own address.
-        price: Dollars per million prompt and completion tokens of models with no known price, and
-            of the only real model whether its price is known or not.
-    """
-
-    model: str = OFFLINE
-    user_model: str = ""
-    rewrite_model: str = ""
-    api_base: str | None = None
-    price: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("user_model", "rewrite_model"):
-            # Written out, so that a run is the same whether its default was given or not.
-            object.__setattr__(self, name, getattr(self, name) or self.model)
-        for name in ("model", "user_model", "rewrite_model"):
-            value = getattr(self, name)
-            if value != OFFLINE and not _MODEL.fullmatch(value):
-                raise ConfigError(
-                    f"--{name.replace('_', '-')} must be {OFFLINE} or a LiteLLM name such as "
-                    f"openai/gpt-4.1-mini, but is {value!r}; name the provider, a slash and the "
-                    "model."
-                )
-        for name in ("api_base", "price"):
-            if getattr(self, name) is not None and not self.real:
-                raise ConfigError(
-                    f"--{name.replace('_', '-')} says something of a model that is called, but all "
-                    f"roles are played by {OFFLINE}; name one by --model, or leave it out."
-                )
-        if self.api_base is not None:
-            check_address(self.api_base)
-
-    @property
-    def real(self) -> tuple[str, ...]:
-        """The models that are called, each once, in the order of the roles."""
-        names = dict.fromkeys((self.model, self.user_model, self.rewrite_model))
-        return tuple(name for name in names if name != OFFLINE)
-
-    def base_of(self, name: str) -> str | None:
-        """Where a model is served, if not at its provider's own address."""
-        served = name != OFFLINE and _provider(name) == _provider(self.real[0])
-        return self.api_base if served else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +65,7 @@ class Options:
     budget: int | str
     env: str = SAMPLE
     policy: str = "awe"
-    models: Models = Models()
+    models: Models = field(default_factory=Models)
     strategy: str = "joint"
     holdout: Literal["auto", "users", "periods"] = "auto"
     seed: int = 0
@@ -223,67 +159,6 @@ class Options:
         return flat
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a run works with: changes its time and what it pays, never what it finds.
-
-    Attributes:
-        jobs: Processes of the offline model, at least 1.
-        concurrency: Calls of real models in flight at once, at least 1.
-        timeout: Seconds that a call of a real model may take, above 0.
-        cache: Folder of replies that several runs share, or None.
-        backend: What rollouts run in: ``threads``, ``loky`` (processes), ``dask`` or ``ray``; None
-            for threads where they call real models, else processes.
-        scheduler: Address of the Dask scheduler, with that backend alone.
-        address: Address of the Ray cluster, with that backend alone.
-        storage: URL of a database that mirrors the search, or None. It may hold a password.
-        mlflow: Folder or URI of an MLflow store, or None. It may hold a password.
-    """
-
-    jobs: int = 1
-    concurrency: int = 16
-    timeout: float = 120.0
-    cache: Path | None = None
-    backend: str | None = None
-    scheduler: str | None = None
-    address: str | None = None
-    storage: str | None = field(default=None, repr=False)
-    mlflow: str | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        self._check_backend()
-        check_range("jobs", self.jobs, 1)
-        check_range("concurrency", self.concurrency, 1)
-        if not 0 < self.timeout < inf:
-            raise ConfigError(
-                f"--timeout must be above 0 seconds, but is {self.timeout:g}; give a larger number."
-            )
-        if self.timeout > LONGEST_TIMEOUT:
-            raise ConfigError(
-                f"--timeout must be at most a day ({LONGEST_TIMEOUT} seconds), but is "
-                f"{self.timeout:g}; give a smaller number."
-            )
-        if self.cache is not None and "\0" in str(self.cache):
-            raise ConfigError(
-                f"--cache must be a folder, but {str(self.cache)[:SHOWN]!r} has a sign that no "
-                "name may have; name another."
-            )
-
-    def _check_backend(self) -> None:
-        if self.backend is not None and self.backend not in BACKENDS:
-            raise ConfigError(
-                f"--backend must be one of {', '.join(BACKENDS)}, but is {self.backend!r}; name "
-                "one of these."
-            )
-        for backend, option in (("dask", "scheduler"), ("ray", "address")):
-            if (getattr(self, option) is None) == (self.backend == backend):
-                there = "missing" if self.backend == backend else "given"
-                raise ConfigError(
-                    f"--{option} says where --backend {backend} is, but it is {there} and "
-                    f"--backend is {self.backend or 'left out'}; give both or none."
-                )
-
-
 def check_payable(options: Options, means: Means) -> None:
     """Check that somebody can watch over a budget in calls, tokens or dollars.
 
@@ -305,30 +180,6 @@ def environment_path(env: str) -> str:
     return str(files("evolve.gym").joinpath("data", "sample.json")) if env == SAMPLE else env
 
 
-def make_models(given: Mapping[str, Any]) -> Models:
-    """The models of options by name, whatever else stands among them.
-
-    Raises:
-        ConfigError: A name, an address or a price is not usable.
-    """
-    kept = _known(Models, given)
-    if kept.get("price") is not None:
-        kept["price"] = parse_price(kept["price"])
-    return Models(**kept)
-
-
-def make_means(given: Mapping[str, Any]) -> Means:
-    """The means of options by name, whatever else stands among them; all cores by default.
-
-    Raises:
-        ConfigError: A value lies outside its range.
-    """
-    kept = {"jobs": os.cpu_count() or 1, **_known(Means, given)}
-    if kept.get("cache") is not None:
-        kept["cache"] = Path(kept["cache"])
-    return Means(**kept)
-
-
 def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Options:
     """Options given now over those of the run that is resumed, if any.
 
@@ -342,8 +193,4 @@ def merge_options(past: Mapping[str, Any] | None, given: Mapping[str, Any]) -> O
         merged.setdefault("strategy", OWN_STRATEGY)
     if merged.get("agent") is not None:
         merged.setdefault("policy", merged["agent"])
-    return Options(**{**_known(Options, merged), "models": make_models(merged)})
-
-
-def _known(record: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {one.name: given[one.name] for one in fields(record) if one.name in given}
+    return Options(**{**known_fields(Options, merged), "models": make_models(merged)})

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from evolve.away import AwayWorkers, Terms
-from evolve.config import OFFLINE, Means, Models, Options
+from evolve.config import Options
 from evolve.lm.models import Connection, ModelSpec
+from evolve.means import Means
+from evolve.roles import OFFLINE, Models
 from evolve.workers import HereWorkers, ProcessWorkers, ThreadWorkers, Workers, WorldSpec
 from policies.errors import ConfigError
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
-from evolve.config import OFFLINE, Means
 from evolve.connecting import Cast
+from evolve.means import Means
 from evolve.plan import Plan
 from evolve.prepare import Prepared
 from evolve.rehearsal import Amount, Amounts, rehearse, scaled
+from evolve.roles import OFFLINE
 from evolve.units import METERED, quoted, write_unit
 from policies.errors import BudgetTooSmallError, ConfigError
 

@@ -16,9 +16,10 @@ from policies.errors import ConfigError
 
 if TYPE_CHECKING:
     from evolve.assess import Assessment
-    from evolve.config import Means, Models
     from evolve.gym.users import User
+    from evolve.means import Means
     from evolve.money import Paid
+    from evolve.roles import Models
     from evolve.workers import WorldSpec
     from policies.policy import Policy
 
@@ -32,12 +33,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     limit_threads()
-    from evolve.config import RANGES, environment_path, make_means, make_models
+    from evolve.config import RANGES, environment_path
     from evolve.environment import load_environment
     from evolve.eval_report import tables_of, to_json
     from evolve.inputs import imported_table, load_policy
     from evolve.locomo.reading import is_locomo
+    from evolve.means import make_means
     from evolve.ranges import check_range
+    from evolve.roles import make_models
     from evolve.tables import print_tables
 
     given = vars(options)
@@ -72,13 +75,13 @@ def _run_dialogues(
     options: argparse.Namespace, policies: Sequence[Policy], models: Models, means: Means
 ) -> int:
     """Score on LoCoMo's dialogues: what is found, and with a model what is answered."""
-    from evolve.config import OFFLINE
     from evolve.eval_report import named
     from evolve.inputs import called
     from evolve.locomo import assessment_report as report
     from evolve.locomo.assessment import answer_all, f1_difference, find_evidence
     from evolve.locomo.keeping import kept_line
     from evolve.locomo.reading import load_dialogues
+    from evolve.roles import OFFLINE
     from evolve.tables import print_tables
 
     dialogues = load_dialogues(options.env)[: options.users]
@@ -126,11 +129,11 @@ def _assess(
 ) -> tuple[Assessment, Paid | None, list[str]]:
     """The assessment, what it paid, and what must be known of models before numbers are read."""
     from evolve.assess import assess
-    from evolve.config import OFFLINE
     from evolve.connecting import connected, find_site, make_workers
     from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
     from evolve.lm.coverage import lexicon_share
     from evolve.money import Paid
+    from evolve.roles import OFFLINE
 
     notes = [called(models)] if models.real else []
     with ExitStack() as stack:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evolve.agents.own import declare_agent
 from evolve.agents.registry import check_usable
-from evolve.config import Models
 from evolve.lm.base import CAPS
+from evolve.roles import Models
 from policies.policy import Policy, read_policy, seed_policy
 
 if TYPE_CHECKING:

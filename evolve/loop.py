@@ -19,8 +19,9 @@ from evolve.interrupt import STOPPED, Interrupt, end_quietly
 from policies.errors import ConfigError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
-    from evolve.config import Means, Options
+    from evolve.config import Options
     from evolve.estimate import Estimate
+    from evolve.means import Means
     from evolve.policy_run import Watch
 
 DECLINED = 1  # the user was asked and did not go on
@@ -96,7 +97,8 @@ class _Place:
 
 
 def _run(given: dict[str, Any], place: _Place) -> int:
-    from evolve.config import make_means, merge_options
+    from evolve.config import merge_options
+    from evolve.means import make_means
 
     dry_run, yes = given.pop("dry_run", False), given.pop("yes", False)
     options, means = merge_options(place.past(), given), make_means(given)

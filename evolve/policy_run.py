@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evolve.budget import Ledger
-from evolve.config import OFFLINE, Means, Models, Options
+from evolve.config import Options
 from evolve.connecting import Site, find_site
 from evolve.display import Display
 from evolve.engine import Engine, NoProposer, make_engine
@@ -24,6 +24,7 @@ from evolve.inputs import OUTSIDE_LEXICON, STAND_IN, called
 from evolve.journal import Journal, check_same, read_header
 from evolve.lm.meter import Meter
 from evolve.lm.models import Connection, make_lm
+from evolve.means import Means
 from evolve.money import SENT_FILE, Paid, Purse, Terms
 from evolve.opening import Opening
 from evolve.optimize.architecture import MovingProposer
@@ -36,6 +37,7 @@ from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
 from evolve.proposals import Proposals
 from evolve.report_tables import closing_tables
+from evolve.roles import OFFLINE, Models
 from evolve.setup import Setup, Thrift
 
 if TYPE_CHECKING:

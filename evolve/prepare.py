@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evolve.config import OFFLINE, Means, Options, check_payable
+from evolve.config import Options, check_payable
 from evolve.connecting import Cast, make_cast, world_spec
 from evolve.environment import load_environment
 from evolve.field import Field, possible_splits
@@ -13,9 +13,11 @@ from evolve.gym.rollout import World
 from evolve.gym.users import User
 from evolve.inputs import load_policy
 from evolve.lm.models import ModelSpec
+from evolve.means import Means
 from evolve.optimize.strategy import check_strategy
 from evolve.plan import Plan, make_plan, smallest_budget
 from evolve.probing import most_measured
+from evolve.roles import OFFLINE
 from evolve.workers import WorldSpec
 from policies.policy import BUILT_IN, Policy
 from policies.text_rules import RewriteRules

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from evolve.config import Means, Models, Options
+from evolve.config import Options
 from evolve.estimate import AT_ONCE, CALL_SECONDS, Estimate, Estimator
+from evolve.means import Means
 from evolve.money import money
 from evolve.prepare import prepare
 from evolve.rehearsal import Amount
+from evolve.roles import Models
 from evolve.spent_table import TOKENS, dollars_cell
 from evolve.tables import Table, print_tables
 

@@ -1,8 +1,11 @@
-"""What values options may have: addresses, numbers and prices."""
+"""What values options may have: addresses, numbers and prices; options of a record by name."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
 from urllib.parse import urlsplit
 
 from policies.errors import ConfigError
@@ -68,3 +71,8 @@ def parse_price(given: str | list[float] | tuple[float, float]) -> tuple[float, 
             "them."
         )
     return prompt, completion
+
+
+def known_fields(record: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the given values, by name, that a dataclass has fields for."""
+    return {one.name: given[one.name] for one in fields(record) if one.name in given}

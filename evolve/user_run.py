@@ -19,7 +19,6 @@ from typing import Any
 
 from evolve.budget import Ledger
 from evolve.codec import from_data, to_data
-from evolve.config import OFFLINE, Means
 from evolve.connecting import find_site
 from evolve.evaluate import Evaluator, Job
 from evolve.folder import RunFolder, logging_to
@@ -28,10 +27,12 @@ from evolve.gym.users import User
 from evolve.inputs import STAND_IN, called
 from evolve.journal import Journal
 from evolve.learning import Learned, LearnTask, ended_with
+from evolve.means import Means
 from evolve.money import Paid, Terms
 from evolve.opening import Opening
 from evolve.policy_run import Watch, run_header
 from evolve.prepare import Prepared
+from evolve.roles import OFFLINE
 from evolve.seeding import derive
 from evolve.stats import Interval
 from evolve.tables import Table, number

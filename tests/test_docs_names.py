@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evolve.config import HOLDOUTS, OFFLINE, STRATEGIES
+from evolve.config import HOLDOUTS, STRATEGIES
 from evolve.lm.base import CAPS
 from evolve.lm.offline import Capacity
+from evolve.roles import OFFLINE
 from policies.policy import ARCHITECTURES
 from policies.settings import SETTINGS, as_text
 from tests.pages import (

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evolve.config import OFFLINE
 from evolve.folder import SEED
 from evolve.journal import read_header
+from evolve.roles import OFFLINE
 from policies.errors import PolicyFileError, RunFolderError
 from policies.policy import Policy, read_policy
 

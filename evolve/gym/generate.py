@@ -16,11 +16,12 @@ from evolve.interrupt import STOPPED, Interrupt, end_quietly
 from policies.errors import ConfigError, GenerationError, RunStoppedError
 
 if TYPE_CHECKING:
-    from evolve.config import Means, Models
     from evolve.gym.generating.brief import Brief
     from evolve.gym.generating.making import Made
     from evolve.lm.models import ModelSpec
+    from evolve.means import Means
     from evolve.money import Paid
+    from evolve.roles import Models
 
 INCOMPLETE = 1  # a user is missing, or the cost was not agreed to
 _AGAIN = "stopped; what is made and paid is kept: go on with the same command"
@@ -33,11 +34,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     limit_threads()
-    from evolve.config import OFFLINE, make_means, make_models
     from evolve.connecting import make_cast
     from evolve.gym.generating.brief import MOST_USERS, Brief
     from evolve.gym.generating.parts import check_same, parts_of
+    from evolve.means import make_means
     from evolve.ranges import check_range
+    from evolve.roles import OFFLINE, make_models
 
     given = vars(options)
     if options.model == OFFLINE:

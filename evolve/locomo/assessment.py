@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from evolve.config import Means, Models
 from evolve.connecting import connected, find_site, make_workers
 from evolve.gym.rollout import Span
 from evolve.locomo.dialogues import Dialogue
@@ -14,7 +13,9 @@ from evolve.locomo.differences import over_dialogues
 from evolve.locomo.retrieval import Finder, Found
 from evolve.locomo.scoring import Scored, score_rollout
 from evolve.locomo.users import users_of
+from evolve.means import Means
 from evolve.money import Paid
+from evolve.roles import Models
 from evolve.stats import Interval
 from evolve.workers import LiveTask, WorldSpec
 from feedback.records import Rollout

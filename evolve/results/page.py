@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evolve.config import OFFLINE
 from evolve.inputs import STAND_IN, called
 from evolve.results.charts import charts_of
 from evolve.results.curves import Cohort, cohort_of
@@ -34,6 +33,7 @@ from evolve.results.outcome_tables import (
 from evolve.results.plot_style import POLICIES, STAGES
 from evolve.results.run_record import CandidateRecord, RunRecord
 from evolve.results.text_changes import Changes, changes
+from evolve.roles import OFFLINE
 from evolve.tables import Table
 from feedback.document import TRACE_MEANINGS
 from policies.policy import Policy

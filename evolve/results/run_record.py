@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evolve.codec import from_data
-from evolve.config import Models, merge_options
+from evolve.config import merge_options
 from evolve.field import Field
 from evolve.folder import SUMMARY
 from evolve.gains import Bounds
@@ -25,6 +25,7 @@ from evolve.results.candidates import CandidateRecord, generation_of, read_candi
 from evolve.results.journal_lines import Lines, Rollouts, events, read_lines
 from evolve.results.lives import Lives, own_policies
 from evolve.results.surroundings import find_field, find_seed, find_users
+from evolve.roles import Models
 from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis, Rollout
 from policies.errors import RunFolderError

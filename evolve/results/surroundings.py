@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.agents.own import declare_agent
-from evolve.config import OFFLINE, Options
+from evolve.config import Options
 from evolve.connecting import Cast
 from evolve.environment import environment_digest, load_environment
 from evolve.field import Field, possible_splits
@@ -18,6 +18,7 @@ from evolve.inputs import load_policy
 from evolve.lm.models import ModelSpec
 from evolve.prepare import Prepared
 from evolve.results.journal_lines import Lines
+from evolve.roles import OFFLINE
 from policies.errors import EnvironmentFileError, PolicyFileError, RunFolderError
 from policies.policy import Policy, read_policy
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from evolve.config import Means, Models, Options, check_payable, make_means, merge_options
+from evolve.config import Options, check_payable, merge_options
+from evolve.means import Means, make_means
+from evolve.roles import Models
 from policies.errors import ConfigError
 
 REAL = Models("openai/gpt-4.1-mini")

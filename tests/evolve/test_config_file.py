@@ -4,9 +4,11 @@ import pytest
 
 from evolve import policy_run
 from evolve.arguments import RUN_ARGUMENTS
-from evolve.config import Means, Models, Options
+from evolve.config import Options
 from evolve.config_file import read_config
 from evolve.loop import main
+from evolve.means import Means
+from evolve.roles import Models
 from policies.errors import ConfigError
 
 

@@ -11,7 +11,7 @@ import pytest
 from evolve import dask_ray
 from evolve.away import AwayWorkers
 from evolve.clusters import ClusterWorkers
-from evolve.config import Means, Models, Options
+from evolve.config import Options
 from evolve.connecting import (
     Site,
     connected,
@@ -22,6 +22,8 @@ from evolve.connecting import (
 )
 from evolve.lm import prices
 from evolve.lm.models import ModelSpec
+from evolve.means import Means
+from evolve.roles import Models
 from evolve.workers import HereWorkers, ProcessWorkers, ThreadWorkers
 from policies.errors import ConfigError
 

@@ -10,13 +10,15 @@ from dataclasses import replace
 import pytest
 
 from evolve import preview as preview_module
-from evolve.config import Means, Models, Options
+from evolve.config import Options
 from evolve.estimate import MARGIN, Estimate, Estimator
 from evolve.gym.sample import make_users
 from evolve.journal import Journal
 from evolve.loop import main
+from evolve.means import Means
 from evolve.prepare import prepare
 from evolve.preview import agreed
+from evolve.roles import Models
 from evolve.units import parse_units, write_unit
 from policies.errors import BudgetTooSmallError, ConfigError
 

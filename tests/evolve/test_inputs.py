@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evolve.config import Models
 from evolve.inputs import STAND_IN, called, imported_table, load_policy, unread
+from evolve.roles import Models
 from policies.errors import PolicyFileError
 from policies.policy import seed_policy, write_policy
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from evolve.config import OFFLINE
 from evolve.gym.rollout import live, live_revised
 from evolve.gym.sample import make_users
 from evolve.gym.users import users_of
 from evolve.learning import LearnTask, told
 from evolve.lm.models import ModelSpec
+from evolve.roles import OFFLINE
 from evolve.workers import WorldSpec
 from policies.errors import OutsideFailureError
 from policies.policy import seed_policy

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from evolve import policy_run
-from evolve.config import Means, Options
+from evolve.config import Options
 from evolve.journal import Journal
 from evolve.loop import main
+from evolve.means import Means
 from policies.errors import ConfigError, RunStoppedError
 
 

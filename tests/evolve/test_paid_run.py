@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from evolve import money
-from evolve.config import Means, Models, Options
+from evolve.config import Options
 from evolve.display import PlainDisplay
 from evolve.estimate import Estimate, Estimator
 from evolve.eval import main as eval_main
@@ -21,8 +21,10 @@ from evolve.journal import FILE
 from evolve.lm import allowance, client
 from evolve.lm.offline import OfflineLM
 from evolve.lm.provider import Reply
+from evolve.means import Means
 from evolve.policy_run import Watch, policy_run
 from evolve.prepare import prepare
+from evolve.roles import Models
 from policies.errors import BudgetTooSmallError, ModelError, RunFolderError
 
 MODELS = Models("openai/x", price=(0.4, 1.6))

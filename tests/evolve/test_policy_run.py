@@ -5,10 +5,11 @@ import json
 import pytest
 
 from evolve import policy_run as module
-from evolve.config import Means, Options
+from evolve.config import Options
 from evolve.display import PlainDisplay
 from evolve.gym.sample import make_users
 from evolve.inputs import OUTSIDE_LEXICON, load_policy
+from evolve.means import Means
 from evolve.policy_run import LITTLE_POWER, Watch, policy_run
 from policies.errors import ConfigError, PolicyFileError, RunStoppedError
 from policies.policy import read_policy, seed_policy, write_policy

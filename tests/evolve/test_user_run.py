@@ -4,13 +4,15 @@ import json
 
 import pytest
 
-from evolve.config import Means, make_models, merge_options
+from evolve.config import merge_options
 from evolve.display import PlainDisplay
 from evolve.estimate import Estimator
 from evolve.gym.sample import make_users
 from evolve.journal import FILE
+from evolve.means import Means
 from evolve.policy_run import Watch
 from evolve.prepare import prepare
+from evolve.roles import make_models
 from evolve.user_run import affordable, user_run
 from policies.errors import BudgetTooSmallError, ConfigError, RunStoppedError
 from policies.policy import read_policy, seed_policy

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from evolve.config import Means, Options, merge_options
+from evolve.config import Options, merge_options
 from evolve.display import PlainDisplay
 from evolve.event_lines import event_line
 from evolve.gym.sample import make_users
 from evolve.journal import FILE, read_header
+from evolve.means import Means
 from evolve.policy_run import Watch, policy_run
 from evolve.prepare import prepare
 from evolve.user_run import user_run

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from evolve.config import Means, Options
+from evolve.config import Options
+from evolve.means import Means
 from evolve.mlflow_log import check_store, log_run, metrics
 from evolve.prepare import prepare
 from evolve.results.run_record import diagnoses, read_run
