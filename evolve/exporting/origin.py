@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evolve.folder import SEED
 from evolve.journal import read_header
+from evolve.locomo.tuning import OPERATOR as EVIDENCE
 from evolve.roles import OFFLINE
 from policies.errors import PolicyFileError, RunFolderError
 from policies.policy import Policy, read_policy
@@ -16,6 +17,7 @@ TUNED_TO = "tuned_to"
 """Key of a policy's scores under which an exported file says it, wherever the file goes."""
 
 UNTUNED = "tuned to no model, as no run has changed it"
+_BY_EVIDENCE = "tuned to no model: settings were searched by the evidence that they find"
 _STAND_IN = "the offline stand-in, which is not an LLM"
 
 
@@ -47,8 +49,8 @@ def _origin(policy: Policy, near: Path | None, behind: frozenset[str]) -> Origin
     said, run = policy.scores.get(TUNED_TO), policy.lineage.run
     if isinstance(said, str):
         return Origin(said, "stand-in" not in said)
-    if run is None:
-        return Origin(UNTUNED, real=False)
+    if run is None or policy.lineage.operator == EVIDENCE:
+        return Origin(UNTUNED if run is None else f"{_BY_EVIDENCE} (run {run})", real=False)
     found = _find(run, near)
     if found is None:
         return Origin(

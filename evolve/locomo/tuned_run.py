@@ -21,6 +21,7 @@ from evolve.locomo.reading import load_dialogues, odd_lines
 from evolve.locomo.retrieval import Finder, Found, mean_of
 from evolve.locomo.retrieval_tables import front_table, retrieval_table
 from evolve.locomo.tuning import (
+    OPERATOR,
     GateVerdict,
     Parts,
     Trial,
@@ -40,7 +41,6 @@ from evolve.stats import Interval
 from policies.errors import BudgetTooSmallError, ConfigError, RunStoppedError
 from policies.policy import Lineage, Policy
 
-OPERATOR = "search:finding"
 _CANDIDATE = "gen-001.0"
 _KNOWN = ("budget", "env", "policy", "models", "seed", "max_answer_tokens", "probes")
 _WITHOUT_MODEL = (
@@ -57,11 +57,18 @@ class Plan:
         parts: Who is searched for what.
         trials: Settings to try on the train dialogues, the seed's among them.
         limit: Of tokens that may be shown for a question, on average.
+        budget: Rollouts in all.
     """
 
     parts: Parts
     trials: int
     limit: int
+    budget: int
+
+    @property
+    def kept(self) -> int:
+        """Rollouts for gate and test: seed and candidate there."""
+        return 2 * (len(self.parts.gate) + len(self.parts.test))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +150,18 @@ def make_plan(options: Options, dialogues: Sequence[Dialogue], seed: Policy) -> 
         ConfigError: There are too few dialogues, or one without evidence.
         BudgetTooSmallError: It does not buy a trial beside the seed's own.
     """
-    parts = split(dialogues, options.seed)
-    kept = 2 * (len(parts.gate) + len(parts.test))
-    trials = (int(options.units["rollouts"]) - kept) // len(parts.train)
+    parts, budget = split(dialogues, options.seed), int(options.units["rollouts"])
+    limit = options.max_answer_tokens or seed.settings["max_memory_tokens"]
+    assert isinstance(limit, int)  # rag has it
+    kept = Plan(parts, 0, limit, budget).kept
+    trials = (budget - kept) // len(parts.train)
     if trials < 2:
         raise BudgetTooSmallError(
             f"A search needs {kept} rollouts for gate and test and {len(parts.train)} for each of "
             f"two trials at least, but --budget is {options.budget}; give "
             f"{kept + 2 * len(parts.train)} or more."
         )
-    limit = options.max_answer_tokens or seed.settings["max_memory_tokens"]
-    assert isinstance(limit, int)  # rag has it
-    return Plan(parts, trials, limit)
+    return Plan(parts, trials, limit, budget)
 
 
 def _check(options: Options) -> None:
@@ -282,6 +289,13 @@ def _write_summary(
             "seed_policy": verdict.incumbent,
             "best_policy": ended.best.id,
             "versions": versions,
+            "test": {},  # nobody answered anything
+            "gain": None,
+            "over_baselines": {},
+            "budget": plan.budget,
+            "spent": float(len(trials) * len(plan.parts.train) + plan.kept),
+            "usage": {},
+            "bound_usage": {},
             "evidence": {name: asdict(found) for name, found in tested.items()},
             "recall_gain": {"mean": ends[0], "low": ends[1], "high": ends[2], "clusters": gain.n},
             "limit": plan.limit,

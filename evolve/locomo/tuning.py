@@ -28,6 +28,7 @@ from policies.settings import Setting, SettingValue, applicable
 if TYPE_CHECKING:
     from optuna.study import Study
 
+OPERATOR = "search:evidence"  # in the lineage of what is chosen
 SPACE = tuple(setting for setting in applicable("rag") if setting.name in SEARCHED)
 STARTUP_TRIALS = 10  # before TPE takes over, the first settings among them
 CHANCE_SHARE = 0.25  # of later proposals: all is drawn by chance

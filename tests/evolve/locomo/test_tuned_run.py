@@ -117,3 +117,18 @@ def test_too_few_dialogues_are_refused(write, tmp_path, capsys):
     env = write([dialogue("one"), dialogue("two")])
     assert main(["--env", str(env), "--budget", "40", "--runs", str(tmp_path), "--name", "x"]) == 2
     assert "3 at least, but the file has 2" in capsys.readouterr().err
+
+
+def test_what_reads_runs_reads_such_a_run(run, tmp_path, capsys):
+    from evolve.exporting.origin import find_origin
+    from evolve.report import main as report
+    from evolve.results.run_record import read_run
+
+    run("--budget", "40", "--max-answer-tokens", "2000")
+    folder, page = tmp_path / "tuned", tmp_path / "page.html"
+    assert report([str(folder), "--open", "no", "-o", str(page)]) == 0
+    assert "nothing was answered" in page.read_text(encoding="utf-8")
+    record = read_run(folder)
+    assert record.best.id == read_policy(folder / "best.yaml").id
+    if record.best.id != record.seed.id:
+        assert "tuned to no model" in find_origin(record.best, folder).sentence
