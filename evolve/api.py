@@ -157,13 +157,17 @@ def _policy_path(policy: Policy | str | Path, place: Path) -> str:
 def _go(options: Options, means: Means, place: Path, *, resume: bool) -> None:
     """Run a run to its end."""
     from evolve.display import PlainDisplay
+    from evolve.environment import without_answers
+    from evolve.locomo.tuned_run import tuned_run
     from evolve.policy_run import Watch, policy_run
     from evolve.prepare import prepare
     from evolve.user_run import user_run
 
     with PlainDisplay() as display:
         watch = Watch(display, lambda: False)
-        if options.scope == "user":
+        if without_answers(options):
+            tuned_run(options, place, watch, resume=resume)
+        elif options.scope == "user":
             user_run(prepare(options, means), place, means, watch, resume=resume)
         else:
             policy_run(options, place, means, watch, resume=resume)

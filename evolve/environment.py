@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evolve.gym.checked import read_bytes
 from evolve.gym.overlap import RIGHT
@@ -12,6 +13,9 @@ from evolve.gym.recorded import OFF_POLICY
 from evolve.gym.users import file_digest, load_users
 from evolve.locomo.reading import is_locomo
 from policies.errors import ConfigError, EnvironmentFileError
+
+if TYPE_CHECKING:
+    from evolve.config import Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,11 @@ class Environment:
     users: tuple[User, ...]
     digest: str
     notes: tuple[str, ...] = ()
+
+
+def without_answers(options: Options) -> bool:
+    """Whether settings are searched by the evidence of questions, which no model answers."""
+    return not options.models.real and options.probes is None and is_locomo(options.env_path)
 
 
 def load_environment(env: str, probes: str | None = None) -> Environment:

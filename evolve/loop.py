@@ -98,11 +98,12 @@ class _Place:
 
 def _run(given: dict[str, Any], place: _Place) -> int:
     from evolve.config import merge_options
+    from evolve.environment import without_answers
     from evolve.means import make_means
 
     dry_run, yes = given.pop("dry_run", False), given.pop("yes", False)
     options, means = merge_options(place.past(), given), make_means(given)
-    by_evidence = _by_evidence(options)
+    by_evidence = without_answers(options)
     if by_evidence and not place.resumed:
         options = replace(options, policy=given.get("policy", "rag"))
     _tell_import(options.policy)
@@ -144,7 +145,9 @@ def _move(
     estimate: Estimate | None,
 ) -> None:
     """Let the run that the options ask for run to its end."""
-    if _by_evidence(options):
+    from evolve.environment import without_answers
+
+    if without_answers(options):
         from evolve.locomo.tuned_run import tuned_run
 
         tuned_run(options, folder, watch, resume=resume)
@@ -157,13 +160,6 @@ def _move(
         from evolve.policy_run import policy_run
 
         policy_run(options, folder, means, watch, resume=resume, estimate=estimate)
-
-
-def _by_evidence(options: Options) -> bool:
-    """Whether settings are searched by the evidence of questions that no model answers."""
-    from evolve.locomo.reading import is_locomo
-
-    return not options.models.real and options.probes is None and is_locomo(options.env_path)
 
 
 def _tell_import(policy: str) -> None:

@@ -127,8 +127,15 @@ def test_what_reads_runs_reads_such_a_run(run, tmp_path, capsys):
     run("--budget", "40", "--max-answer-tokens", "2000")
     folder, page = tmp_path / "tuned", tmp_path / "page.html"
     assert report([str(folder), "--open", "no", "-o", str(page)]) == 0
-    assert "nothing was answered" in page.read_text(encoding="utf-8")
+    assert "searched by the evidence" in page.read_text(encoding="utf-8")
     record = read_run(folder)
     assert record.best.id == read_policy(folder / "best.yaml").id
     if record.best.id != record.seed.id:
         assert "tuned to no model" in find_origin(record.best, folder).sentence
+
+
+def test_from_python_it_is_the_same_search(env, tmp_path):
+    from evolve.api import run as run_here
+
+    done = run_here(budget=40, env=str(env), policy="rag", folder=tmp_path / "here")
+    assert done.summary["trials"] == 16
