@@ -183,7 +183,8 @@ def _store(uri: str) -> Iterator[MlflowClient]:
 def _mlflow_error() -> type[Exception]:
     from mlflow.exceptions import MlflowException
 
-    return MlflowException
+    error: type[Exception] = MlflowException  # without the package it has no type
+    return error
 
 
 def _as_uri(uri: str) -> str:
