@@ -122,8 +122,9 @@ def possible_splits(
         return fields
     raise ConfigError(
         f"A split by users needs at least 3 of them, a split by time {FEWEST_PERIODS} periods of "
-        f"each, but with --holdout {holdout} there are {len(users)} users and {shortest.id} has "
-        f"{len(shortest.periods)} periods; use another environment, or --holdout auto."
+        f"each, but with --holdout {holdout} the users are {len(users)} and {shortest.id} has "
+        f"{len(shortest.periods)} periods (of chats: days of probes); add users or periods"
+        f"{'' if holdout == 'auto' else ', or try --holdout auto'}."
     )
 
 
