@@ -42,18 +42,13 @@ def _write(path: Path, text: str) -> None:
     """Write the file, but nowhere where a run keeps its own.
 
     Raises:
-        ExportError: It cannot be written, or would stand in a run folder.
+        UserError: It cannot be written, or would stand in a run folder.
     """
-    from evolve.journal import FILE
+    from evolve.outside import check_outside
     from policies.errors import ExportError
     from policies.files import write_whole
 
-    for folder in list(path.absolute().parents)[:2]:
-        if (folder / FILE).is_file():
-            raise ExportError(
-                f"A run folder holds what its run wrote, but -o is {path}, inside {folder}; name a "
-                "place outside of it."
-            )
+    check_outside(path)
     try:
         write_whole(path, text)
     except (OSError, ValueError) as error:

@@ -19,9 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from evolve.importing.source import import_source
+    from evolve.outside import check_outside
     from evolve.tables import print_tables
     from policies.policy import write_policy
 
+    check_outside(Path(options.out))
     imported = import_source(Path(options.source))
     print_tables([imported.table])
     if not (options.yes or _agreed(options.out)):

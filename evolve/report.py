@@ -29,6 +29,7 @@ def _run(options: argparse.Namespace) -> int:
 
     folder = find_run(options.run, options.runs)
     path = folder / REPORT if options.output is None else options.output
+    _check_place(path, folder)
     page = page_of(read_run(folder))
     try:
         write_whole(path, page)
@@ -41,6 +42,21 @@ def _run(options: argparse.Namespace) -> int:
     if options.open == "yes" and _has_screen():
         webbrowser.open(path.resolve().as_uri())
     return 0
+
+
+def _check_place(path: Path, folder: Path) -> None:
+    """Check that a page may stand there.
+
+    Raises:
+        RunFolderError: It is no page by its name, or would stand among the files of a run.
+    """
+    from evolve.outside import check_outside
+
+    if path.suffix != ".html":
+        raise RunFolderError(
+            f"A report is a page whose name ends in .html, but -o is {path}; name such a file."
+        )
+    check_outside(path, allowed=folder / REPORT)
 
 
 def _has_screen() -> bool:

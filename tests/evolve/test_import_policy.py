@@ -48,3 +48,12 @@ def test_where_nobody_can_be_asked_nothing_is_written(prompt, tmp_path, capsys):
 def test_a_place_that_cannot_be_written_is_one_sentence(prompt, capsys):
     assert main([str(prompt), "-o", "/", "--yes"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_nothing_is_written_among_the_files_of_a_run(prompt, tmp_path, capsys):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "journal.jsonl").write_text("")
+    best = tmp_path / "run" / "best.yaml"
+    assert main([str(prompt), "-o", str(best), "--yes"]) == 2
+    assert "is inside" in capsys.readouterr().err
+    assert not best.exists()

@@ -56,7 +56,8 @@ def test_it_is_shown_where_there_is_a_screen(runs, opened, monkeypatch, display,
 def test_what_is_no_run_and_no_place_to_write_is_said(runs, opened, capsys, tmp_path):
     assert main(["other", "--runs", str(runs)]) == 2
     assert "there is no journal.jsonl" in capsys.readouterr().err
-    assert main(["mine", "--runs", str(runs), "-o", str(tmp_path)]) == 2
+    (tmp_path / "x.html").mkdir()
+    assert main(["mine", "--runs", str(runs), "-o", str(tmp_path / "x.html")]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: A report is written to a file, but")
     assert error.count("\n") == 1
@@ -64,3 +65,12 @@ def test_what_is_no_run_and_no_place_to_write_is_said(runs, opened, capsys, tmp_
     assert main(["latest", "--runs", str(runs)]) == 2
     with pytest.raises(SystemExit):
         main(["mine", "--open", "maybe"])
+
+
+@pytest.mark.parametrize("place", ["journal.jsonl", "best.yaml", "a/b/page.html", "../x.txt"])
+def test_it_takes_the_place_of_nothing_that_a_run_wrote(runs, opened, capsys, place):
+    path = runs / "mine" / place
+    assert main(["mine", "--runs", str(runs), "-o", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert (runs / "mine" / "journal.jsonl").read_text() == ""
+    assert main(["mine", "--runs", str(runs), "-o", str(runs / "mine" / "report.html")]) == 0
