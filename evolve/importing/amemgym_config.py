@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from reprlib import repr as short_repr
 
-from evolve.importing.imported import Finding, Imported, completed, fitted
+from evolve.importing.imported import (
+    Finding,
+    Imported,
+    completed,
+    fitted,
+    kind_of,
+    other_keys,
+)
 from evolve.importing.placeholders import find_placeholders
 from evolve.importing.prompt import write_texts
 from evolve.importing.types_list import as_list
@@ -52,7 +58,7 @@ def import_amemgym(content: Mapping[str, object], name: str) -> Imported:
     kind = content["type"]
     if not isinstance(kind, str) or kind not in TYPES:
         raise ImportSourceError(
-            f"type must be one of {', '.join(TYPES)}, but is {short_repr(kind)}; a policy for "
+            f"type must be one of {', '.join(TYPES)}, but is {_other(kind)}; a policy for "
             "another memory starts from a seed."
         )
     numbers = mapping_at(content, "agent_config")
@@ -61,7 +67,8 @@ def import_amemgym(content: Mapping[str, object], name: str) -> Imported:
     findings = [Finding(f"type {kind}", f"architecture {architecture}")]
     settings = _settings(architecture, numbers, findings)
     texts = _texts(architecture, content, findings)
-    findings += [Finding(k, _left(k)) for k in content if k not in _READ]
+    findings += [Finding(k, _ELSEWHERE[k]) for k in content if k in _ELSEWHERE]
+    findings += other_keys(content, _READ | _ELSEWHERE.keys())
     fixed = "those of the seed, as AMemGym has its own in its code"
     findings.append(Finding("prompts that are not here", fixed))
     called = content.get("name")
@@ -80,8 +87,7 @@ def mapping_at(content: Mapping[str, object], key: str) -> Mapping[str, object]:
         return {}
     if not isinstance(part, dict):
         raise ImportSourceError(
-            f"{key} must be a mapping (name: value), but is {short_repr(part)}; mend it in the "
-            "source."
+            f"{key} must be a mapping (name: value), but is {kind_of(part)}; mend it in the source."
         )
     return part
 
@@ -112,17 +118,20 @@ def _texts(
     memory = mapping_at(content, "memory_config")
     texts: dict[str, str] = {}
     if memory:
-        rest = ", ".join(sorted(memory.keys() - {_PROMPT}))
-        findings.append(Finding(f"memory_config: {rest}", "not in a policy: it has its own store"))
+        findings.append(Finding("memory_config", "not in a policy: it has its own store"))
     prompt = memory.get(_PROMPT)
     if architecture == "awe" and isinstance(prompt, str) and prompt.strip():
-        texts, found = write_texts(prompt, *find_placeholders(prompt))
-        findings += found
+        style, placed = find_placeholders(prompt)
+        unknown = {one.written for one in placed if one.meaning is None}
+        texts, found = write_texts(prompt, style, placed)
+        findings += [one for one in found if one.found not in unknown]
+        if unknown:
+            findings.append(Finding(f"{len(unknown)} other placeholders", "words in their place"))
     types = content.get("info_types")
     if architecture == "awi" and types is not None:
         if not isinstance(types, list) or not types or not all(isinstance(t, str) for t in types):
             raise ImportSourceError(
-                f"info_types must be a list of texts, but is {short_repr(types)}; mend it in the "
+                f"info_types must be a list of texts, but is {kind_of(types)}; mend it in the "
                 "source."
             )
         texts["memory_types"] = as_list([" ".join(one.split()) for one in types])
@@ -130,5 +139,5 @@ def _texts(
     return texts
 
 
-def _left(key: str) -> str:
-    return _ELSEWHERE.get(key, "not in a policy")
+def _other(kind: object) -> str:
+    return "another text" if isinstance(kind, str) else kind_of(kind)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from reprlib import repr as short_repr
 
 from evolve.tables import Table
 from policies.errors import ImportSourceError, PolicyFileError
@@ -71,7 +71,9 @@ def completed(
             Lineage(operator=OPERATOR),
         )
     except PolicyFileError as error:
-        raise ImportSourceError(f"What was read makes no policy: {error}") from error
+        # A placeholder is the only thing of the source that is quoted here.
+        said = re.sub(r"(the unknown placeholder) \{\{.*?\}\}", r"\1", str(error), flags=re.S)
+        raise ImportSourceError(f"What was read makes no policy: {said}") from error
 
 
 def fitted(name: str, value: object, where: str) -> tuple[SettingValue, Finding]:
@@ -88,11 +90,28 @@ def fitted(name: str, value: object, where: str) -> tuple[SettingValue, Finding]
     (setting,) = [one for one in SETTINGS if one.name == name]
     if type(value) is not int:
         raise ImportSourceError(
-            f"{where} must be a whole number, but is {short_repr(value)}; mend it in the source."
+            f"{where} must be a whole number, but is {kind_of(value)}; mend it in the source."
         )
     known = setting.values or range(setting.low, setting.high + 1, setting.step)
     nearest = min((one for one in known if type(one) is int), key=lambda one: abs(one - value))
     said = f"setting {name} {nearest}"
     if nearest != value:
         said += f", the nearest that it may be: it {setting.rule}"
-    return nearest, Finding(f"{where} {value}", said)
+    return nearest, Finding(where, said)
+
+
+def kind_of(value: object) -> str:
+    """What kind of value a configuration has; never the value, as it may be a key of an API."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return "a text" if value.strip() else "a blank text"
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
+    return kinds.get(type(value), "a mapping" if isinstance(value, dict) else "another kind")
+
+
+def other_keys(keys: Iterable[str], known: Iterable[str]) -> tuple[Finding, ...]:
+    """One finding of all keys that are not known; their number alone, as they may be secrets."""
+    count = len(set(keys) - set(known))
+    found = f"{count} other key{'s' * (count != 1)}"
+    return (Finding(found, "not in a policy"),) if count else ()

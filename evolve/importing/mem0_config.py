@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evolve.importing.amemgym_config import mapping_at
-from evolve.importing.imported import Finding, Imported, completed, fitted
+from evolve.importing.imported import (
+    Finding,
+    Imported,
+    completed,
+    fitted,
+    kind_of,
+    other_keys,
+)
 from evolve.importing.types_list import take_types
 from policies.errors import ImportSourceError
 from policies.placeholders import names
@@ -15,6 +22,7 @@ _STORES = {"vector_store", "llm", "embedder", "graph_store", "reranker", "histor
 _PROMPTS = {"custom_instructions", "custom_fact_extraction_prompt", "custom_update_memory_prompt"}
 _TEXTS = ("custom_instructions", "custom_fact_extraction_prompt")  # of mem0 2.x, and before it
 _OWN = frozenset({"config", "add", "search", "your_code", "mnemotune"})
+_KNOWN = _STORES | _PROMPTS | {"version", "mnemotune"}
 _ELSEWHERE: Mapping[str, str] = {
     "llm": "not in a policy: name the model by --model",
     "custom_update_memory_prompt": "not in a policy: mem0 2.x only adds",
@@ -47,8 +55,9 @@ def import_mem0(content: Mapping[str, object], name: str) -> Imported:
         settings = _settings(content, findings)
         texts |= _replies(mapping_at(content, "your_code"), findings)
     for key in (*config, *(key for key in content if key == "mnemotune")):
-        if key not in _TEXTS:
+        if key in _KNOWN - set(_TEXTS):
             findings.append(Finding(key, _ELSEWHERE.get(key, "not in a policy: it has its own")))
+    findings += other_keys(config, _KNOWN)
     if "reply_prompt" not in texts:
         findings.append(Finding("no words for replies", "those of the seed"))
     kind = "an export for mem0" if exported else "a configuration of mem0"
@@ -66,11 +75,11 @@ def _instructions(config: Mapping[str, object], findings: list[Finding]) -> dict
     text = config[key]
     if not isinstance(text, str) or not text.strip():
         raise ImportSourceError(
-            f"{key} must be a text, but is {text!r:.40}; mend it in the source."
+            f"{key} must be a text, but is {kind_of(text)}; mend it in the source."
         )
     if names(text):
         raise ImportSourceError(
-            f"{key} is handed to a model as it stands, but has {{{{{names(text)[0]}}}}}, which "
+            f"{key} is handed to a model as it stands, but has a name in double braces, which "
             "nothing fills; put words there."
         )
     taken = take_types(text)
@@ -98,7 +107,7 @@ def _settings(content: Mapping[str, object], findings: list[Finding]) -> dict[st
     threshold = search.get("threshold")
     if isinstance(threshold, int | float) and not isinstance(threshold, bool):
         settings["threshold"], finding = fitted(
-            "threshold", round(100 * threshold), "search.threshold in hundredths:"
+            "threshold", round(100 * threshold), "search.threshold, in hundredths"
         )
         findings.append(finding)
     if isinstance(add.get("infer"), bool):

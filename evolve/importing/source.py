@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -36,10 +37,11 @@ def import_source(path: Path) -> Imported:
             return import_mem0(content, name)
         if {"architecture", "texts"} <= content.keys():
             raise ImportSourceError("it is a policy file already; give it to --policy as it is.")
-        known = ", ".join(sorted(str(key) for key in content)[:5]) or "none at all"
+        count = len(content)
         raise ImportSourceError(
             "A configuration is known by its keys, as mem0's or as an agent of AMemGym's, but this "
-            f"one has {known}; give a prompt in a text file, or write a policy from a seed."
+            f"one has {count or 'no'} other key{'s' * (count != 1)}; give "
+            "a prompt in a text file, or write a policy from a seed."
         )
     except ImportSourceError as error:
         raise ImportSourceError(f"{path}: {error}") from error
@@ -84,11 +86,27 @@ def _parsed(text: str, path: Path) -> Mapping[str, object]:
         else:
             content = json.loads(text)
     except PolicyFileError as error:
-        raise ImportSourceError(f"a configuration must be a mapping in YAML: {error}") from error
+        raise ImportSourceError(
+            "a configuration must be a mapping in YAML with plain values, no key twice and no "
+            f"alias, but this is none{_line_of(error)}; mend it there."
+        ) from error
+    except json.JSONDecodeError as error:
+        raise ImportSourceError(f"it is no JSON at line {error.lineno}; mend it there.") from error
     except (ValueError, RecursionError) as error:
-        raise ImportSourceError(f"it is no JSON ({error}); mend it there.") from error
+        raise ImportSourceError(
+            "it is no JSON that can be read (a number too long, or nested too deeply); mend it."
+        ) from error
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise ImportSourceError(
             "a configuration must be a mapping of names to values; give the whole file."
         )
     return content
+
+
+def _line_of(error: PolicyFileError) -> str:
+    """Where YAML is broken; the rest of what is said of it may quote the file."""
+    mark = getattr(error.__cause__, "problem_mark", None)
+    if mark is not None:
+        return f" at line {mark.line + 1}"
+    told = re.search(r"^line (\d+) is used again|in line (\d+); remove one$", str(error))
+    return f" at line {told[1] or told[2]}" if told else ""

@@ -53,3 +53,55 @@ def test_what_is_not_there_is_refused(tmp_path):
     for path in (tmp_path / "no.txt", tmp_path / "a\0b.txt"):
         with pytest.raises(ImportSourceError, match="cannot be read"):
             import_source(path)
+
+
+SECRET = "sk-secret"
+AWE = {**AGENT, "type": "awe"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *map(
+            json.dumps,
+            [
+                {"config": SECRET},
+                {"config": {}, "add": SECRET, "search": [SECRET], "your_code": SECRET},
+                {"config": {}, "search": {"top_k": SECRET}},
+                {"config": {}, "search": {"threshold": SECRET}, "your_code": {"write_every": {}}},
+                {"config": {}, "your_code": {"reply_prompt": "{{sk_secret}} {{memories}}"}},
+                {"llm": {}, "custom_instructions": {SECRET: SECRET}},
+                {"llm": {}, "custom_instructions": "{{sk_secret}}"},
+                {"llm": {}, SECRET: SECRET},
+                {SECRET: SECRET},
+                {**AGENT, "type": SECRET},
+                {**AGENT, SECRET: 1, "memory_config": {SECRET: 1}, "info_types": SECRET},
+                {**AGENT, SECRET: 1, "memory_config": {SECRET: 1}},
+                {**AGENT, "agent_config": {"update_bsz": SECRET}},
+                {**AWE, "memory_config": {"custom_fact_extraction_prompt": "Note {sk_secret}."}},
+            ],
+        ),
+        f"llm: !{SECRET} x\n",
+        f"llm: *{SECRET}\n",
+        f"llm: &{SECRET} []\nb: *{SECRET}\n",
+        f"llm: {{{SECRET}: 1, {SECRET}: 2}}\n",
+        f'llm: {{"a": {SECRET}',
+    ],
+)
+def test_no_value_of_a_configuration_is_shown(tmp_path, text):
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    try:
+        shown = str(import_source(path).table)
+    except ImportSourceError as error:
+        shown = str(error)
+        assert "\n" not in shown
+    assert "secret" not in shown
+
+
+def test_the_line_of_broken_yaml_is_told(tmp_path):
+    path = tmp_path / "a.yaml"
+    for text in ("llm: 1\nllm: 2\n", "a: 1\nb: *c\n", "a: 1\nb: !c 1\n"):
+        path.write_text(text)
+        with pytest.raises(ImportSourceError, match="at line 2; mend"):
+            import_source(path)
