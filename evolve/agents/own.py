@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from evolve.agents.base import MemoryAgent, Prepared, Query
 from evolve.agents.common import Speaker
+from evolve.agents.typed import misfit, text_misfit
 from feedback.records import ChatMessage, Entry, Write
 from feedback.routing import PARTS
 from policies.declared import Declared, declare
@@ -149,36 +150,51 @@ class WatchedAgent:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Every entry ever made."""
-        return _watched(self._name, "entries", lambda: tuple(self._inner.entries))
+        made = _watched(self._name, "entries", lambda: tuple(self._inner.entries))
+        return self._fitting("entries", Entry, made)
 
     @property
     def writes(self) -> tuple[Write, ...]:
         """Every write so far."""
-        return _watched(self._name, "writes", lambda: tuple(self._inner.writes))
+        made = _watched(self._name, "writes", lambda: tuple(self._inner.writes))
+        return self._fitting("writes", Write, made)
 
     def reply(self, message: ChatMessage) -> str:
         """Answer the user's message."""
         said = _watched(self._name, "reply", lambda: self._inner.reply(message))
-        if not isinstance(said, str):
+        found = text_misfit(said)
+        if found:
             raise AgentError(
-                f"reply returns text, but that of {self._name} returned {short_repr(said)}; mend"
-                " it."
+                f"reply returns text, but that of {self._name} returned {found}; mend it."
             )
         return said
 
     def prepare(self, query: Query) -> Prepared:
         """How to ask a question or a probe."""
         made = _watched(self._name, "prepare", lambda: self._inner.prepare(query))
-        if not isinstance(made, Prepared):
+        found = misfit(Prepared, made)
+        if found:
             raise AgentError(
-                f"prepare returns a Prepared, but that of {self._name} returned {short_repr(made)};"
-                " mend it."
+                f"prepare returns a Prepared, but that of {self._name} returned {found}; mend it."
             )
         return made
 
     def observe(self, messages: Sequence[ChatMessage]) -> None:
         """Take note of messages."""
         _watched(self._name, "observe", lambda: self._inner.observe(messages))
+
+    def _fitting(
+        self, what: str, kind: type[Result], made: tuple[Result, ...]
+    ) -> tuple[Result, ...]:
+        """Records as they are, where all can be kept."""
+        for number, one in enumerate(made):
+            found = misfit(kind, one)
+            if found:
+                raise AgentError(
+                    f"{what} of an agent are records of the kind {kind.__name__}, but number "
+                    f"{number} of {self._name} is {found}; mend it."
+                )
+        return made
 
 
 def _watched(name: str, what: str, call: Callable[[], Result]) -> Result:

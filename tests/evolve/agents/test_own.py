@@ -1,17 +1,18 @@
 """Memory systems of one's own: how they are named, what they must say, how they fail."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
-from evolve.agents.base import Query
+from evolve.agents.base import Prepared, Query
 from evolve.agents.common import Speaker
 from evolve.agents.example import UserWords
 from evolve.agents.own import declare_agent, declare_class
 from evolve.agents.registry import make_agent
 from evolve.inputs import load_policy
 from evolve.lm.offline import OfflineLM
-from feedback.records import ChatMessage
+from feedback.records import ChatMessage, Entry
 from policies.errors import AgentError, PolicyFileError
 from policies.policy import read_policy, write_policy
 
@@ -91,6 +92,16 @@ def live(given):
     agent.reply(MESSAGE)
     agent.prepare(QUERY)
     agent.observe([MESSAGE])
+    list(agent.entries)
+    list(agent.writes)
+
+
+def entry(**fields):
+    return replace(Entry(0, "", "tea", (MESSAGE.id,), 0, 0, 0), **fields)
+
+
+def observing(**kept):
+    return lambda self, messages: vars(self).update(kept)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +114,13 @@ def live(given):
         ({"reply": lambda self, message: None}, "reply returns text, but .* returned None"),
         ({"prepare": lambda self, query: "x"}, "prepare returns a Prepared, but .* returned 'x'"),
         ({"observe": lambda self, messages: 1 / 0}, "observe of .* raised ZeroDivisionError"),
+        ({"reply": lambda self, message: "\ud800"}, "returned '.ud800', with half a character"),
+        ({"prepare": lambda self, query: Prepared(None, None)}, "one whose request is None; mend"),
+        ({"observe": observing(writes=(1, 2))}, "of the kind Write, but number 0 of .* is 1; mend"),
+        ({"observe": observing(entries={"a": 1})}, "of the kind Entry, but number 0 .* is 'a'"),
+        ({"observe": observing(entries=(entry(text=5),))}, "is one whose text is 5; mend it"),
+        ({"observe": observing(entries=(entry(id=True),))}, "is one whose id is True"),
+        ({"observe": observing(entries=(entry(sources=[]),))}, r"sources is \[\], not a tuple"),
     ],
 )
 def test_a_mistake_of_the_class_is_one_sentence(attributes, said):
