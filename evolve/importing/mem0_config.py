@@ -106,6 +106,11 @@ def _settings(content: Mapping[str, object], findings: list[Finding]) -> dict[st
                 findings.append(finding)
     threshold = search.get("threshold")
     if isinstance(threshold, int | float) and not isinstance(threshold, bool):
+        if not 0 <= threshold <= 1:  # nor is NaN
+            raise ImportSourceError(
+                "search.threshold must be a number from 0 to 1, but is another; mend it in the "
+                "source."
+            )
         settings["threshold"], finding = fitted(
             "threshold", round(100 * threshold), "search.threshold, in hundredths"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -65,6 +66,10 @@ def test_an_export_comes_back():
         ({"custom_instructions": " "}, "must be a text"),
         ({"custom_instructions": "See {{notes}}"}, "nothing fills"),
         ({"config": 1, "search": {}}, "config must be a mapping"),
+        *(
+            ({"config": {}, "search": {"threshold": number}}, "threshold must be a number from 0")
+            for number in (math.nan, math.inf, -math.inf, 10**400)
+        ),
         ({"config": {}, "search": {"top_k": "five"}}, "search.top_k must be a whole number"),
     ],
 )
