@@ -9,6 +9,7 @@ its policies.
 from __future__ import annotations
 
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -98,7 +99,8 @@ def load_class(name: str) -> type[Any]:
     module_name, _, class_name = name.partition(":")
     try:
         module = import_module(module_name)
-    except Exception as error:
+    except BaseException as error:
+        _pass_on(error)
         raise AgentError(
             f"--agent names a class that can be imported, but importing {module_name} from "
             f"{sys.path[0] or 'the current folder'} fails ({_what(error)}); mend it, or run where "
@@ -203,13 +205,26 @@ def _watched(name: str, what: str, call: Callable[[], Result]) -> Result:
         return call()
     except MnemotuneError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        _pass_on(error)
         last = traceback.extract_tb(error.__traceback__)[-1]
         raise AgentError(
             f"An agent must not raise errors of its own, but {what} of {name} raised "
             f"{_what(error)} in {last.filename}, line {last.lineno}; mend it, try it with "
             f"python -m evolve.check_agent {name}, and resume the run."
         ) from error
+
+
+def _pass_on(error: BaseException) -> None:
+    """Raise again what is no mistake of somebody's class: Ctrl-C, where nobody handles its signal.
+
+    A class that exits would otherwise end the command as if all were well.
+    """
+    by_hand = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if isinstance(error, KeyboardInterrupt) and by_hand:
+        raise error
+    if not isinstance(error, Exception | SystemExit | KeyboardInterrupt):
+        raise error
 
 
 def _mapping(found: type[Any], attribute: str, name: str, known: Sequence[str]) -> dict[str, Any]:
@@ -228,5 +243,5 @@ def _mapping(found: type[Any], attribute: str, name: str, known: Sequence[str]) 
     return dict(value)
 
 
-def _what(error: Exception) -> str:
+def _what(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:300]

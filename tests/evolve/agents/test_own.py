@@ -67,6 +67,13 @@ def test_a_module_that_fails_is_no_traceback(tmp_path, monkeypatch):
     sys.modules.pop("broken_memory", None)
 
 
+def test_a_module_that_exits_is_no_end_without_a_word(tmp_path, monkeypatch):
+    (tmp_path / "leaving_memory.py").write_text("import sys\nsys.exit()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(AgentError, match=r"importing leaving_memory .* fails \(SystemExit"):
+        declare_agent("leaving_memory:X")
+
+
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
@@ -126,3 +133,20 @@ def observing(**kept):
 def test_a_mistake_of_the_class_is_one_sentence(attributes, said):
     with pytest.raises(AgentError, match=said):
         live(type("Mine", (UserWords,), attributes))
+
+
+def raising(error):
+    def reply(self, message):
+        raise error
+
+    return type("Mine", (UserWords,), {"reply": reply})
+
+
+def test_an_agent_that_exits_is_told_and_ctrl_c_is_not_taken_for_it(monkeypatch):
+    with pytest.raises(AgentError, match=r"reply of .* raised SystemExit: 3 in "):
+        live(raising(SystemExit(3)))
+    with pytest.raises(KeyboardInterrupt):
+        live(raising(KeyboardInterrupt()))
+    monkeypatch.setattr("signal.getsignal", lambda number: None)  # as within a run
+    with pytest.raises(AgentError, match=r"reply of .* raised KeyboardInterrupt"):
+        live(raising(KeyboardInterrupt()))
