@@ -77,9 +77,12 @@ def _rollback(options: argparse.Namespace) -> int:
     version = find_version(record, options.version)
     roll_back(record, version)
     best, before = record.folder / BEST, record.best
+    instead = "again, as the journal says"
+    if version.id != before.id:
+        instead = f"instead of {before.name} {before.short_id}"
     told = (
-        f"{best} is now {version.name} {version.short_id} instead of {before.name} "
-        f"{before.short_id}; summary.json still tells what the run found"
+        f"{best} is now {version.name} {version.short_id} {instead}; summary.json still tells what "
+        "the run found"
     )
     data = {"file": str(best), "policy": version.id, "instead_of": before.id}
     _tell(options, told, data)

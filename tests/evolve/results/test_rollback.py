@@ -57,3 +57,23 @@ def test_what_cannot_be_rolled_back(run, made):
     with pytest.raises(RunFolderError, match="when it has ended"):
         roll_back(read_run(run), record.seed)
     assert (run / FILE).read_bytes() == (made / "runs" / "mine" / FILE).read_bytes()
+
+
+def test_the_same_command_mends_a_file_that_could_not_be_written(run, monkeypatch):
+    older = read_run(run).versions[1]
+
+    def full(path, text):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("evolve.results.rollback.write_whole", full)
+        with pytest.raises(RunFolderError, match="give the same command again"):
+            roll_back(read_run(run), older)
+    journal = (run / FILE).read_bytes()
+    roll_back(read_run(run), older)
+    assert read_policy(run / BEST).id == older.id
+    assert (run / FILE).read_bytes() == journal
+    (run / BEST).write_text("")
+    roll_back(read_run(run), older)
+    with pytest.raises(RunFolderError, match="already; name another"):
+        roll_back(read_run(run), older)
