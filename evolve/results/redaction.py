@@ -41,7 +41,7 @@ class Redacted:
 
     Attributes:
         changed: Names of the files that were written anew, by their place in the folder.
-        removed: Those that were removed: all that they say stands elsewhere.
+        removed: Those that were removed: all that they say stands elsewhere, or damaged.
         unknown: Those that no run writes: they were not looked into.
     """
 
@@ -61,14 +61,17 @@ def redact(folder: Path) -> Redacted:
         try:
             return _redact(folder)
         except OSError as error:
+            which = error.filename or f"one in {folder}"
             raise RunFolderError(
-                f"Every file of a run is redacted, but {error.filename} cannot be "
+                f"Every file of a run is redacted, but {which} cannot be "
                 f"({error.strerror}); mend the folder, and redact it again."
             ) from error
 
 
 def _redact(folder: Path) -> Redacted:
-    changed = [FILE]
+    for path in sorted(folder.glob("candidates/*.yaml")):
+        read_policy(path)  # one that cannot be read is told before anything is changed
+    changed, removed = [FILE], []
     write_pieces(folder / FILE, _journal(folder))
     ways: tuple[tuple[str, Callable[[Path], None]], ...] = (
         ("candidates/*.yaml", _candidate),
@@ -78,9 +81,12 @@ def _redact(folder: Path) -> Redacted:
     )
     for pattern, way in ways:
         for path in sorted(folder.glob(pattern)):
-            way(path)
-            changed.append(str(path.relative_to(folder)))
-    removed = [path for path in sorted(folder.rglob(".*.tmp")) if path.is_file()]
+            try:
+                way(path)
+                changed.append(str(path.relative_to(folder)))
+            except (ValueError, RecursionError):
+                removed.append(path)  # damaged: nobody knows what it holds
+    removed += [path for path in sorted(folder.rglob(".*.tmp")) if path.is_file()]
     removed += [folder / name for name in _MADE if (folder / name).is_file()]
     for path in removed:
         path.unlink()
@@ -200,8 +206,14 @@ def _feedback(path: Path) -> None:
 
 
 def _summary(path: Path) -> None:
-    """Why a run ended may quote why a rollout failed."""
+    """Why a run ended may quote why a rollout failed.
+
+    Raises:
+        ValueError: It is no summary.
+    """
     summary = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(summary, dict):
+        raise ValueError("a summary is an object")
     before, failed, _ = str(summary.get("ended", "")).partition(" failed: ")
     if failed:
         summary["ended"] = f"{before}{failed}{MARK}"

@@ -13,7 +13,7 @@ from evolve.report import REPORT
 from evolve.results.redaction import KINDS, MARK, redact
 from evolve.results.run_record import diagnoses, learned_diagnoses, read_run
 from feedback.scores import score
-from policies.errors import RunFolderError
+from policies.errors import PolicyFileError, RunFolderError
 from policies.policy import read_policy
 from tests.pages import DESIGN
 
@@ -134,3 +134,33 @@ def test_every_kind_of_event_in_the_design_is_known():
     table = DESIGN.read_text().partition("The kinds:\n\n")[2].partition("\n\n")[0]
     kinds = re.findall(r"^\| `(\w+)` \|", table, re.M)
     assert {"run", "rollback"} < set(kinds) <= KINDS.keys()
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"[]", b"null", b'"x"', b"\xff", b"[" * 200_000, b"9" * 5000]
+)
+def test_what_is_damaged_is_removed_and_the_rest_redacted(run, damage):
+    (run / SUMMARY).write_bytes(damage)
+    feedback = run / "feedback" / "gen-001.md"
+    feedback.write_bytes(b"I own a parrot \xff")
+    (run / CALLS_FILE).write_bytes(b"I own a parrot\n")
+    done = redact(run)
+    assert {SUMMARY, "feedback/gen-001.md"} <= set(done.removed)
+    assert not (run / SUMMARY).exists()
+    assert not feedback.exists()
+    assert (run / CALLS_FILE).read_bytes() == b""
+
+
+def test_a_full_disk_and_a_damaged_candidate_are_one_sentence(run, monkeypatch):
+    def full(path, pieces):
+        raise OSError(28, "No space left on device")
+
+    before = (run / FILE).read_bytes()
+    with monkeypatch.context() as disk:
+        disk.setattr("evolve.results.redaction.write_pieces", full)
+        with pytest.raises(RunFolderError, match=r"one in .*mine cannot be"):
+            redact(run)
+    next((run / "candidates").glob("*.yaml")).write_text("[]")
+    with pytest.raises(PolicyFileError):
+        redact(run)
+    assert (run / FILE).read_bytes() == before
