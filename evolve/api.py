@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
+from reprlib import repr as short_repr
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -131,6 +132,13 @@ def _name_agent(given: dict[str, Any], agent: type[Any] | str | None) -> bool:
     if agent is None or isinstance(agent, str):
         given |= {} if agent is None else {"agent": agent}
         return False
+    if not isinstance(agent, type):
+        from policies.errors import AgentError
+
+        raise AgentError(
+            "agent of evolve.run is a class, or its name as package:Class, but is "
+            f"{short_repr(agent)}; hand over the class itself."
+        )
     from evolve.agents.own import declare_class
 
     given["agent"] = declare_class(agent)
@@ -140,15 +148,38 @@ def _name_agent(given: dict[str, Any], agent: type[Any] | str | None) -> bool:
 def _place(folder: str | Path | None, strategy: str) -> Path:
     """The folder of a run."""
     stamp = f"{datetime.now():%Y%m%d-%H%M%S-%f}"
-    return Path("runs", f"{stamp}-{strategy}") if folder is None else Path(folder)
+    return Path("runs", f"{stamp}-{strategy}") if folder is None else _path("folder", folder)
+
+
+def _path(what: str, given: object) -> Path:
+    """A path that was handed over.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    from policies.errors import ConfigError
+
+    if not isinstance(given, str | Path) or "\0" in str(given):
+        raise ConfigError(
+            f"{what} of evolve.run is a path as text or a Path, without null characters, but is "
+            f"{short_repr(given)}; name another."
+        )
+    return Path(given)
 
 
 def _policy_path(policy: Policy | str | Path, place: Path) -> str:
     """What an option says of a policy; one that is in no file is written beside the run."""
+    from policies.errors import ConfigError
     from policies.policy import Policy, write_policy
 
     if not isinstance(policy, Policy):
+        _path("policy", policy)
         return str(policy)
+    if not place.name:
+        raise ConfigError(
+            "A policy that is in no file is written beside the folder of the run, but folder is "
+            f"{str(place)!r}; name one that is not there yet, such as 'runs/mine'."
+        )
     path = place.with_name(f"{place.name}-begin.yaml")
     write_policy(policy, path)
     return str(path)

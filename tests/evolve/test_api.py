@@ -70,12 +70,29 @@ def test_an_agent_and_scope_user(env, tmp_path) -> None:
         ({"budget": 41, "policy": "nope"}, "no seed policy 'nope'"),
         ({"budget": 41, "agent": int}, "neither texts nor settings"),
         ({"budget": 2}, "do not; give --budget"),
+        ({"budget": 41, "agent": 5}, "is a class, or its name as package:Class, but is 5; hand"),
+        ({"budget": 41, "agent": []}, r"or its name as package:Class, but is \[\]"),
+        ({"budget": 41, "policy": 5}, "policy of evolve.run is a path as text .* but is 5; name"),
+        ({"budget": 41, "policy": "\0.yaml"}, "policy of evolve.run is a path as text"),
     ],
 )
 def test_mistakes_are_told_and_leave_no_folder(options, said, tmp_path) -> None:
     with pytest.raises(UserError, match=said):
         evolve.run(**options, folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("folder", [5, [], b"x", "\0"])
+def test_a_folder_that_is_no_path_is_told(folder) -> None:
+    with pytest.raises(ConfigError, match=r"folder of evolve\.run is a path as text or a Path"):
+        evolve.run(41, folder=folder)
+
+
+@pytest.mark.parametrize("folder", ["/", "."])
+def test_a_policy_of_no_file_needs_a_folder_to_stand_beside(folder, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="is written beside the folder of the run, but folder is"):
+        evolve.run(41, policy=seed_policy("awe"), folder=folder)
 
 
 def test_a_folder_that_holds_no_run_that_ended(tmp_path) -> None:
