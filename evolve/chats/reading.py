@@ -84,12 +84,10 @@ def chats_of(data: bytes, source: str) -> Chats:
             )
     left_out += sum(one.turn is None for one in spoken)
     talks += _grouped(spoken)
-    ordered = sorted(talks, key=lambda talk: talk.time)
-    users = dict.fromkeys(talk.user for talk in ordered)
-    return Chats(
-        {user: tuple(talk for talk in ordered if talk.user == user) for user in sorted(users)},
-        left_out,
-    )
+    of_user: dict[str, list[Talk]] = {}
+    for talk in sorted(talks, key=lambda talk: talk.time):
+        of_user.setdefault(talk.user, []).append(talk)
+    return Chats({user: tuple(of_user[user]) for user in sorted(of_user)}, left_out)
 
 
 def moment(value: object, record: Record, key: str) -> datetime:

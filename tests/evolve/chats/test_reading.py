@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from time import process_time
 
 import pytest
 
@@ -40,6 +41,13 @@ def test_what_has_no_id_of_a_conversation_is_parted_by_pauses(chats):
 def test_a_list_is_read_as_lines_are():
     chat = {**CHAT, "messages": [SAID]}
     assert chats_of(json.dumps([chat]).encode(), "chats.json") == read(chat)
+
+
+def test_time_grows_with_the_number_of_users_and_not_with_its_square():
+    many = [{**CHAT, "user": number, "messages": [SAID]} for number in range(20_000)]
+    start = process_time()
+    assert len(read(*many).talks) == 20_000
+    assert process_time() - start < 10  # 44 seconds, where each user looks through all talks
 
 
 def test_times_of_messages_do_where_the_conversation_has_none():
