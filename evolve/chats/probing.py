@@ -73,7 +73,7 @@ def _probe(record: Record) -> Probe:
     strange = [key for key in record.fields if key not in KEYS]
     if strange:
         raise record.place.wrong(
-            f"a probe has the keys {', '.join(KEYS)}, found {shown(str(strange[0]))}",
+            f"a probe has the keys {', '.join(KEYS)}, found {_key(strange[0])}",
             "remove it or correct its spelling",
         )
     expected = _value(record, "expected", record.get("expected"))
@@ -95,10 +95,20 @@ def _probe(record: Record) -> Probe:
     )
 
 
+def _key(key: object) -> str:
+    """A key for a message; YAML has others than texts."""
+    return shown(key) if isinstance(key, str | int | float) else "one that is no text"
+
+
 def _value(record: Record, key: str, value: object) -> str:
     """A text, or a number as it is written."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        try:
+            return str(value)
+        except ValueError:  # hexadecimal of thousands of digits
+            raise record.place.wrong(
+                f"`{key}` must be text, found {shown(value)}", "put it in quotes"
+            ) from None
     if isinstance(value, bool | date):
         raise record.place.wrong(
             f"`{key}` must be text, found {value}, which YAML takes for something else",

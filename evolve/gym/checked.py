@@ -147,7 +147,12 @@ def shown(value: object) -> str:
         return f"an object with {len(value)} keys" if value else "an empty object"
     if isinstance(value, list):
         return f"a list of {len(value)}" if value else "an empty list"
-    text = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bytes | set):
+        return "bytes" if isinstance(value, bytes) else "a set"
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):  # a day, which YAML has, or a number of thousands of digits
+        return "a number of many digits" if isinstance(value, int) else f"a {type(value).__name__}"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 

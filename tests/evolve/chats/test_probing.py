@@ -73,6 +73,20 @@ def test_mistakes(change, told):
     assert str(raised.value).startswith("probes.json, object 0")
 
 
+@pytest.mark.parametrize(
+    "odd", ["!!binary aGk=", "!!set {a}", "0x" + "f" * 6000, "2024-03-01", "[2024-03-01]"]
+)
+@pytest.mark.parametrize("key", [*PROBE, "choices", "accept"])
+def test_odd_values_of_yaml(key, odd):
+    lines = [f"{name}: {odd if name == key else value}" for name, value in PROBE.items()]
+    lines += [f"{key}: {odd}"] if key not in PROBE else []
+    for text in ("- " + "\n  ".join(lines), "- " + "\n  ".join([*lines[:5], f"? {odd}\n  : 1"])):
+        try:
+            probes_of(text.encode(), "probes.yaml")
+        except EnvironmentFileError as error:
+            assert str(error).startswith("probes.yaml")  # noqa: PT017  # some are values
+
+
 def test_a_key_that_stands_twice():
     text = WRITTEN.replace("  state: age", "  user: bob\n  state: age")
     with pytest.raises(EnvironmentFileError, match=r'probe 0 .*"user" stands twice'):
