@@ -97,11 +97,7 @@ def _run_dialogues(
             difference = f1_difference(one, other, options.seed)
             notes.append(report.difference_line(difference))
     elif not found:
-        raise ConfigError(
-            "Without a model only what raw turns hold can be measured, as architecture rag keeps "
-            f"them, but --policy is {policies[0].architecture}; name a model by --model, or give a "
-            "policy of rag."
-        )
+        raise _unmeasured(policies)
     if options.json:
         print(report.to_json(notes, found, answers, difference))
     else:
@@ -109,6 +105,20 @@ def _run_dialogues(
         print_tables(report.tables_of({p.id: named(p) for p in policies}, found, answers))
     failures = answers.failures if answers is not None else ()
     return POLICY_FAILED if any(one.failure_kind == "policy" for one in failures) else 0
+
+
+def _unmeasured(policies: Sequence[Policy]) -> ConfigError:
+    """What to say where there is neither a model nor evidence that a policy could find."""
+    without = "Without a model only what raw turns hold can be measured, "
+    if any(policy.architecture == "rag" for policy in policies):
+        return ConfigError(
+            f"{without}as far as questions name their evidence, but no question of --env names a "
+            "turn; name a model by --model, or give a file with evidence."
+        )
+    return ConfigError(
+        f"{without}as architecture rag keeps them, but --policy is {policies[0].architecture}; "
+        "name a model by --model, or give a policy of rag."
+    )
 
 
 def _spec(options: argparse.Namespace, models: Models, means: Means) -> WorldSpec:

@@ -55,7 +55,12 @@ class Answers:
 def find_evidence(
     policies: Sequence[Policy], dialogues: Sequence[Dialogue]
 ) -> dict[str, tuple[Found, ...]]:
-    """Id of every policy that keeps raw turns to what it finds; nobody answers anything."""
+    """Id of every policy that keeps raw turns to what it finds; nobody answers anything.
+
+    Empty where no question names its evidence.
+    """
+    if not any(question.evidence for dialogue in dialogues for question in dialogue.questions):
+        return {}
     finder = Finder(dialogues)
     raw = {policy.id: policy for policy in policies if policy.architecture == "rag"}
     return {name: finder.find(policy.settings) for name, policy in raw.items()}

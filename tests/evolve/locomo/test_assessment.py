@@ -27,6 +27,16 @@ def test_without_a_model_it_says_what_raw_turns_find(env, capsys):
     assert said["answers"] == {}
 
 
+def test_without_a_model_questions_need_evidence(write, capsys):
+    bare = dialogue("one")
+    for question in bare["qa"]:
+        question["evidence"] = []
+    assert main(["--policy", "rag", "--env", str(write([bare]))]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "no question of --env names a turn" in err
+
+
 def test_other_architectures_need_a_model(env, capsys):
     assert main(["--policy", "awe", "--env", str(env)]) == 2
     err = capsys.readouterr().err
