@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evolve.cli import CommandParser, limit_threads, run_command
@@ -35,22 +35,37 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.inputs import STAND_IN
     from evolve.lm.offline import OfflineLM
     from evolve.tables import Table, print_tables
+    from policies.errors import MnemotuneError
 
     policy = declare_agent(options.agent)
     user, lm = load_users(environment_path(SAMPLE))[0], OfflineLM()
     trial = trial_of(policy, user, lm)
     print(STAND_IN)
     found: dict[str, str] = {}
-    rows = []
     for name in CHECKS:
-        found |= breaches(trial, (name,))
-        rows.append((name, found.get(name, "kept")))
-    failure = _life(policy, user, lm)
-    rows.append(("a whole life is lived", failure or "kept"))
-    print_tables([Table(f"The contract of {options.agent}", ("check", "result"), tuple(rows))])
-    for idle in () if found else idle_parts(policy, user, lm):
-        print(f"note: {idle} changes nothing that is asked or shown; it will not evolve")
-    return BROKEN if found or failure else 0
+        found |= {name: "kept", **breaches(trial, (name,))}
+    found["a whole life is lived"] = _life(policy, user, lm) or "kept"
+    title, rows = f"The contract of {options.agent}", tuple(_told_once(found))
+    print_tables([Table(title, ("check", "result"), rows)])
+    if set(found.values()) != {"kept"}:
+        return BROKEN
+    try:
+        idle = idle_parts(policy, user, lm)
+    except MnemotuneError as error:
+        print(f"broken by another text or setting: {' '.join(str(error).split())}")
+        return BROKEN
+    for part in idle:
+        print(f"note: {part} changes nothing that is asked or shown; it will not evolve")
+    return 0
+
+
+def _told_once(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Rows of the table; a mistake that breaks several checks is told with the first."""
+    told: dict[str, str] = {}
+    for name, result in found.items():
+        one_line = " ".join(result.split())
+        first = told.setdefault(one_line, name)
+        yield name, one_line if result == "kept" or first == name else f"as: {first}"
 
 
 def trial_of(policy: Policy, user: User, lm: LM) -> Trial:
@@ -118,8 +133,12 @@ def _others(setting: Setting, policy: Policy) -> list[SettingValue]:
 def _life(policy: Policy, user: User, lm: LM) -> str | None:
     """Why a rollout with the stand-in failed, or None."""
     from evolve.gym.rollout import World, live
+    from policies.errors import MnemotuneError
 
-    return live(policy, user, World(lm, lm, seed=0)).failure
+    try:
+        return live(policy, user, World(lm, lm, seed=0)).failure
+    except MnemotuneError as error:
+        return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:

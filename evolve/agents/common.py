@@ -11,7 +11,8 @@ from evolve.lm.base import CAPS, LM, Request
 from evolve.lm.json_text import spoken
 from evolve.seeding import derive
 from feedback.records import ChatMessage, Context, Entry, message_position
-from policies.placeholders import fill
+from policies.errors import AgentError
+from policies.placeholders import fill, names
 from policies.policy import Policy
 
 
@@ -74,9 +75,18 @@ class Speaker:
 
         Memories that are retrieved differ with every query: their paragraphs come after the turns.
         Where all are shown, they change only when memory does, and stand where the policy has them.
+
+        Raises:
+            AgentError: The text of an agent of one's own has another placeholder.
         """
         if entries is None:
             return text, ""
+        others = [name for name in names(text) if name != "memories"]
+        if others:
+            raise AgentError(
+                "A Speaker fills in {{memories}} alone, but a text has "
+                f"{{{{{others[0]}}}}}; remove it, or put that prompt to speaker.lm yourself."
+            )
         block = {"memories": memories_block(entries)}
         if "top_k" not in self.policy.settings:
             return fill(text, block), ""

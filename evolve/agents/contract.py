@@ -14,7 +14,7 @@ from evolve.agents.base import MemoryAgent, Prepared, Query
 from evolve.agents.common import SessionCount
 from evolve.lm.base import LM, Completion, Request
 from feedback.records import ChatMessage, message_position
-from policies.errors import OutsideFailureError
+from policies.errors import MnemotuneError, OutsideFailureError
 
 _HALF = 12  # messages after which something is asked for the first time
 
@@ -244,15 +244,11 @@ CHECKS: Mapping[str, Callable[[Trial], None]] = {
 
 
 def breaches(trial: Trial, checks: Sequence[str] = tuple(CHECKS)) -> dict[str, str]:
-    """Check to what breaks it, of those that are broken.
-
-    Raises:
-        AgentError: The agent raised an error of its own.
-    """
+    """Check to what breaks it, of those that are broken; an agent that fails breaks the check."""
     found = {}
     for name in checks:
         try:
             CHECKS[name](trial)
-        except BreachError as breach:
+        except (BreachError, MnemotuneError) as breach:
             found[name] = str(breach)
     return found

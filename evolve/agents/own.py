@@ -244,4 +244,8 @@ def _mapping(found: type[Any], attribute: str, name: str, known: Sequence[str]) 
 
 
 def _what(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:300]
+    try:
+        said = str(error)
+    except Exception:  # of somebody's __str__
+        said = "which cannot be shown"
+    return f"{type(error).__name__}: {said}"[:300]
