@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,7 @@ def find_source(name: str, version: str | None) -> Source:
         UserError: There is no such file, run or version.
     """
     path = Path(name)
-    if path.suffix in {".yaml", ".yml"} or path.is_file():
+    if path.suffix in {".yaml", ".yml"} or os.path.isfile(path):
         if version is not None:
             raise ExportError(
                 f"--policy names a version of a run, but {name} is a policy file; leave one of the "

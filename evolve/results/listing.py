@@ -12,7 +12,7 @@ from typing import Any
 
 from evolve.folder import BEST
 from evolve.journal import FILE, REDACTED, read_header
-from evolve.results.run_record import read_summary
+from evolve.results.run_record import read_summary, run_folders
 from evolve.tables import Table, number
 from policies.errors import UserError
 
@@ -62,9 +62,7 @@ class Glance:
 
 def list_runs(runs: Path) -> list[Glance]:
     """Every run in a folder, the one that changed last at the end."""
-    journals = [path for path in runs.glob(f"*/{FILE}") if path.is_file()]
-    journals.sort(key=lambda path: (path.stat().st_mtime_ns, path))
-    return [glance_at(path.parent) for path in journals]
+    return [glance_at(folder) for folder in run_folders(runs)]
 
 
 def glance_at(folder: Path) -> Glance:

@@ -7,6 +7,7 @@ there is empty or None.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,7 @@ __all__ = [
     "learned_diagnoses",
     "read_run",
     "read_summary",
+    "run_folders",
 ]
 
 LATEST = "latest"
@@ -135,12 +137,12 @@ def find_run(name: str, runs: Path = Path("runs")) -> Path:
         RunFolderError: There is no such run.
     """
     for folder in (Path(name), runs / name):
-        if (folder / FILE).is_file():
+        if os.path.isfile(folder / FILE):  # a name that is too long names none
             return folder
     if name == LATEST:
-        journals = [path for path in runs.glob(f"*/{FILE}") if path.is_file()]
-        if journals:
-            return max(journals, key=lambda path: (path.stat().st_mtime_ns, path)).parent
+        folders = run_folders(runs)
+        if folders:
+            return folders[-1]
         raise RunFolderError(
             f"{LATEST} names the run in {runs} that changed last, but none is there; begin one by "
             "python -m evolve.loop, or name a run's folder."
@@ -150,6 +152,14 @@ def find_run(name: str, runs: Path = Path("runs")) -> Path:
         f"{FILE} in {name!r} nor in {str(runs / name)!r}; python -m evolve.runs list shows what "
         "there is."
     )
+
+
+def run_folders(runs: Path) -> list[Path]:
+    """Every run in a folder, the one whose journal changed last at the end; none is no error."""
+    found = runs.glob(f"*/{FILE}") if os.path.isdir(runs) else ()
+    journals = [path for path in found if path.is_file()]
+    journals.sort(key=lambda path: (path.stat().st_mtime_ns, path))
+    return [path.parent for path in journals]
 
 
 def read_run(folder: Path) -> RunRecord:

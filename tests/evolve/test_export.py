@@ -39,3 +39,8 @@ def test_a_place_that_cannot_be_written_is_one_sentence(run, tmp_path, place, ca
     error = capsys.readouterr().err
     assert error.startswith("error: The export must be written, but ")
     assert error.count("\n") == 1
+
+
+def test_a_name_that_is_too_long_is_one_sentence(tmp_path, capsys):
+    assert main(["x" * 300, "--format", "yaml", "-o", str(tmp_path / "x.yaml")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -54,4 +54,5 @@ def test_a_run_of_scope_user(lives):
 
 def test_no_runs(tmp_path):
     assert list_runs(tmp_path / "runs") == []
+    assert list_runs(tmp_path / ("x" * 300)) == []
     assert listing([], tmp_path) == []

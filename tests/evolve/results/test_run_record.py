@@ -120,7 +120,7 @@ def test_the_newest_is_the_latest(run, tmp_path, monkeypatch):
     assert find_run("older").name == "older"
 
 
-@pytest.mark.parametrize("name", ["", "no", "../runs", "no\0thing"])
+@pytest.mark.parametrize("name", ["", "no", "../runs", "no\0thing", "x" * 300])
 def test_no_such_run(name, tmp_path):
     with pytest.raises(RunFolderError, match=r"journal\.jsonl|none is there"):
         find_run(name, tmp_path)

@@ -86,6 +86,9 @@ def test_what_cannot_be_undone_is_asked_first(command, answer, run):
     "arguments",
     [
         ("show", "none"),
+        ("show", "x" * 300),
+        ("diff", "mine", "x" * 300),
+        ("purge", "x" * 300, "--yes"),
         ("diff", "mine", "none"),
         ("rollback", "mine", "none"),
         ("rollback", "mine", "best"),
