@@ -112,12 +112,12 @@ def moment(value: object, record: Record, key: str) -> datetime:
 
 
 def _user(record: Record) -> str:
-    """The id of the user: a text or a whole number."""
+    """The id of the user: a text, its spaces as those of probes, or a whole number."""
     key = next((key for key in _USER if record.has(key)), _USER[0])
     value = record.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return record.text(key)
+    return " ".join(record.text(key).split())
 
 
 def _time(record: Record) -> datetime | None:

@@ -50,6 +50,12 @@ def test_time_grows_with_the_number_of_users_and_not_with_its_square():
     assert process_time() - start < 10  # 44 seconds, where each user looks through all talks
 
 
+def test_spaces_of_an_id_are_those_of_probes():
+    one, other = ({**CHAT, "user": user, "messages": [SAID]} for user in (" ann  lee", "ann lee"))
+    assert [len(talks) for talks in read(one, other).talks.values()] == [2]
+    assert list(read({**CHAT, **SAID, "user": "ann  lee "}).talks) == ["ann lee"]
+
+
 def test_times_of_messages_do_where_the_conversation_has_none():
     timed = {"user": "ann", "messages": [{**SAID, "created": 1709287200000}]}
     assert read(timed).talks["ann"][0].time == datetime(2024, 3, 1, 10)
