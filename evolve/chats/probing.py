@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 
@@ -13,6 +14,9 @@ from evolve.chats.records import Probe
 from evolve.gym.checked import Place, Record, shown
 from evolve.gym.own_words import content_words
 from policies.errors import EnvironmentFileError
+
+_JOINED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Burmese and Khmer, which write words without spaces between them."""
 
 KEYS = ("user", "state", "question", "expected", "date", "choices", "accept")
 
@@ -166,6 +170,12 @@ def _accept(record: Record, expected: str, choices: object) -> tuple[str, ...]:
             raise record.place.wrong(
                 f"an answer in own words is matched by words, and {shown(form)} has none",
                 "give `choices`, or another value",
+            )
+        if _JOINED.search(form):
+            raise record.place.wrong(
+                f"an answer in own words is matched by words, and {shown(form)} is of a script "
+                "whose words are not told apart by spaces",
+                "give `choices`",
             )
     return accept
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from evolve.chats.records import Probe, Talk
 from evolve.chats.timeline import Timeline, lay_out
 from evolve.gym.checked import shown
-from evolve.gym.own_words import ANOTHER
+from evolve.gym.own_words import ANOTHER, content_words
 from evolve.gym.people import Choice, Period, Question, Session, User
 from evolve.gym.recorded import Conversation, session_messages
 
@@ -115,8 +115,17 @@ def _questions(probes: Sequence[Probe], line: Timeline) -> tuple[Question, ...]:
 
 def _own_choices(probes: Sequence[Probe]) -> tuple[Choice, ...]:
     accept: dict[str, tuple[str, ...]] = {}
+    named: dict[tuple[str, ...], str] = {}
     for probe in probes:
         accept[probe.expected] = (*accept.get(probe.expected, ()), *probe.accept)
+        for form in (probe.expected, *probe.accept):
+            value = named.setdefault(content_words(form), probe.expected)
+            if value != probe.expected:
+                raise probe.place.wrong(
+                    "answers in own words are told apart by their words, without case, punctuation "
+                    f"and articles, but {shown(form)} has the same as {shown(value)}",
+                    "write one of them in other words, or give `choices`",
+                )
     return tuple(Choice((value,), value, also) for value, also in accept.items())
 
 

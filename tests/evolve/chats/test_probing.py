@@ -55,6 +55,8 @@ def test_json(probes):
         ({"question": ""}, "`question` must be text"),
         ({"expected": True}, "put it in quotes"),
         ({"expected": "?!"}, "has none"),
+        ({"expected": "กรุงเทพ"}, "not told apart by spaces; give `choices`"),
+        ({"accept": ["กรุงเทพ"]}, "not told apart by spaces"),
         ({"date": "March"}, "`date` must be a time"),
         ({"date": None}, "`date` must be given"),
         ({"choices": ["meat", "fish"]}, "which is none of the `choices`"),

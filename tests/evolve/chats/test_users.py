@@ -126,6 +126,11 @@ def test_mistakes(chats, probes):
     wrong = [
         ([replace(home, user="bob")], "must be one of the chats"),
         ([replace(home, since=home.since.replace(year=2023))], "must not be before"),
+        (
+            [replace(home, expected="C"), replace(moved, expected="C++")],
+            '"C\\+\\+" has the same as "C"',
+        ),
+        ([home, replace(moved, accept=("the Lyon",))], '"the Lyon" has the same as "Lyon"'),
         ([home, replace(moved, since=home.since)], 'an earlier probe says "Lyon"'),
         (
             [
