@@ -14,8 +14,10 @@ from evolve.results.run_record import RunRecord
 from evolve.spent_table import OUTSIDE, TOKENS, dollars_cell
 from evolve.stats import Interval
 from evolve.tables import Table, number
+from policies.errors import RunFolderError
 
 PARETO = "pareto.yaml"
+_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _PACKAGES = ("dspy", "litellm", "optuna", "scikit-learn", "numpy", "pandas")
 _RATES = ("accuracy", "write", "read", "utilization", "format", "memory")
 
@@ -90,12 +92,29 @@ def spent_table(summary: Mapping[str, Any]) -> Table:
 
 
 def front_table(folder: Path) -> Table:
-    """What the run offers at which price, the cheapest first; no rows without ``pareto.yaml``."""
+    """What the run offers at which price, the cheapest first; no rows without ``pareto.yaml``.
+
+    Raises:
+        RunFolderError: That cannot be read, or is damaged.
+    """
     import yaml
 
     path = folder / PARETO
-    pareto = yaml.safe_load(path.read_text("utf-8")) if path.is_file() else {"front": []}
-    rows = tuple(
+    rows: tuple[tuple[str, ...], ...] = ()
+    try:
+        if path.is_file():
+            rows = _front_rows(yaml.safe_load(path.read_text("utf-8")))
+    except (OSError, yaml.YAMLError, *_DAMAGED) as error:
+        raise RunFolderError(
+            f"The front of a run stands in its {PARETO}, but {path} is not what a run writes "
+            f"({type(error).__name__}); resume the run, which writes it anew."
+        ) from error
+    columns = ("", "policy", "accuracy", "clusters", "tokens/answer", "verdict")
+    return Table("Pareto front", columns, rows)
+
+
+def _front_rows(pareto: Any) -> tuple[tuple[str, ...], ...]:
+    return tuple(
         (
             point["name"],
             point["policy"][:8],
@@ -106,8 +125,6 @@ def front_table(folder: Path) -> Table:
         )
         for point in pareto["front"]
     )
-    columns = ("", "policy", "accuracy", "clusters", "tokens/answer", "verdict")
-    return Table("Pareto front", columns, rows)
 
 
 def options_table(record: RunRecord) -> Table:

@@ -306,14 +306,25 @@ def read_summary(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         summary = json.loads(_text(path))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         summary = None
-    if isinstance(summary, dict):
+    if isinstance(summary, dict) and _is_whole(summary):
         return summary
     raise RunFolderError(
         f"The end of a run stands in its {SUMMARY}, but {path} is not what a run writes; resume "
         "the run, which writes it anew."
     )
+
+
+def _is_whole(summary: Mapping[str, Any]) -> bool:
+    """Whether a summary has what is read of every run, each of its kind."""
+    if summary.get("scope") == "user":
+        kinds: dict[str, type] = {"periods": dict}
+    else:
+        kinds = {"best_policy": str, "versions": list, "test": dict}
+    kinds |= {"seed_policy": str, "spent": float}
+    whole = all(isinstance(summary.get(key), kind) for key, kind in kinds.items())
+    return whole and isinstance(summary.get("gain"), dict | None)
 
 
 def _text(path: Path) -> str:

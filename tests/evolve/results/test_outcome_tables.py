@@ -15,6 +15,7 @@ from evolve.results.outcome_tables import (
 )
 from evolve.results.run_record import read_run
 from evolve.stats import Interval
+from policies.errors import RunFolderError
 
 test_table.__test__ = False  # it is no test
 
@@ -81,3 +82,10 @@ def test_intervals_as_they_are_kept():
     assert kept_interval(None) is None
     gain = {"memory": 0.1, "low": 0.0, "high": 0.2, "clusters": 3}
     assert kept_interval(gain, "memory") == Interval(0.1, 0.0, 0.2, 3)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "", "front: 5", "{", "front: [{}]", "[" * 20_000])
+def test_a_damaged_front_is_one_sentence(tmp_path, content):
+    (tmp_path / "pareto.yaml").write_text(content)
+    with pytest.raises(RunFolderError, match="not what a run writes"):
+        front_table(tmp_path)

@@ -174,7 +174,7 @@ def test_a_damaged_rollout_is_told_when_it_is_asked_for(run):
         list(record.rollouts.values())
 
 
-@pytest.mark.parametrize("content", ["[]", "{", "\xff"])
+@pytest.mark.parametrize("content", ["[]", "{", "\xff", "{}", "[" * 200_000, "9" * 5000])
 def test_a_summary_that_is_none(run, content):
     (run / "summary.json").write_text(content, encoding="latin-1")
     with pytest.raises(RunFolderError, match=r"summary\.json"):
