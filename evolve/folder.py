@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import re
@@ -24,6 +25,7 @@ LOG = "run.log"
 SEED = "seed.yaml"
 BEST = "best.yaml"
 SUMMARY = "summary.json"
+_MOST_BYTES = 220  # of a user's name in a file's; file systems take 255, a hash and ends included
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class RunFolder:
 
     def write_own(self, user: str, policy: Policy) -> None:
         """The policy of one user, learned as that user lived: ``policies/ann-5b1f0c2a.yaml``."""
-        place = re.sub(r"[^\w-]", "_", user)
+        place = _shortened(re.sub(r"[^\w-]", "_", user), user)
         self._write(f"policies/{place}-{policy.short_id}.yaml", policy_to_yaml(policy))
 
     def write_best(self, policy: Policy, scores: Mapping[str, object]) -> None:
@@ -129,6 +131,15 @@ class RunFolder:
                 f"The run's files must be written, but {path} cannot be ({error.strerror}); free "
                 "space or mend the folder, then resume the run."
             ) from error
+
+
+def _shortened(name: str, user: str) -> str:
+    """A name that a file can have; where it is too long for one, its end is a hash of the user."""
+    if len(name.encode()) <= _MOST_BYTES:
+        return name
+    digest = hashlib.sha256(user.encode()).hexdigest()[:12]
+    start = name.encode()[: _MOST_BYTES - len(digest) - 1].decode(errors="ignore")
+    return f"{start}-{digest}"
 
 
 def version_file(policy: Policy) -> str:

@@ -60,6 +60,17 @@ def test_accepted_and_best_policies(tmp_path):
     assert folder.name == "run"
 
 
+@pytest.mark.parametrize("letter", ["u", "王"])
+def test_a_long_id_of_a_user_is_shortened_with_its_hash(tmp_path, letter):
+    folder = RunFolder(tmp_path, "r")
+    for user in ("ann b", letter * 300, letter * 299 + "x"):
+        folder.write_own(user, CANDIDATE)
+    one, *others = sorted(path.name for path in (tmp_path / "policies").iterdir())
+    assert one == f"ann_b-{CANDIDATE.short_id}.yaml"
+    assert len(others) == 2
+    assert all(name.startswith(letter * 20) for name in others)
+
+
 def test_the_front_names_the_files_of_its_policies(tmp_path):
     gate = {"u1": 0.5, "u2": 0.25}
     cheap = SEED.derive(
