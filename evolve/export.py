@@ -70,6 +70,7 @@ def _last_words(source: Source, export: Export, out: str) -> list[str]:
         against = source.policy.architecture
         same = seed_policy(against).id == source.policy.id
         pair = ["--policy", source.named, *([] if same else ["--against", against])]
+        pair += source.scored_by
         lines.append(
             "score it with a real model before you rely on it: "
             f"python -m evolve.eval {shlex.join(pair)} --model {_MODEL}"

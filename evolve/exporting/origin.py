@@ -67,6 +67,18 @@ def _origin(policy: Policy, near: Path | None, behind: frozenset[str]) -> Origin
     return Origin(f"{played.sentence}; before that {before.sentence}", real=False)
 
 
+def options_of(policy: Policy, near: Path) -> Mapping[str, object]:
+    """The options of the run that a policy is of, as its header has them; none without its folder.
+
+    Args:
+        policy: The policy.
+        near: Its file; the run is looked for in the folders around it.
+    """
+    run = policy.lineage.run
+    found = None if run is None else _find(run, near)
+    return found[1] if found else {}
+
+
 def _played(run: str, options: Mapping[str, object]) -> Origin:
     """What a run tuned to, by who played its roles."""
     model, user_model = (str(options.get(role) or OFFLINE) for role in ("model", "user_model"))

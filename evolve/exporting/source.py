@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evolve.exporting.origin import Origin, find_origin
+from evolve.config import SAMPLE
+from evolve.exporting.origin import Origin, find_origin, options_of
 from evolve.results.run_record import RunRecord, find_run, read_run
+from policies.declared import declared
 from policies.errors import ExportError
 from policies.policy import Policy, read_policy
 
@@ -24,12 +26,15 @@ class Source:
         origin: What it was tuned to.
         named: What names it to other commands: a file, or a seed.
         rejected: Why the run did not accept it; None where it did, or no run judged it.
+        scored_by: Arguments of ``evolve.eval`` that name whom its run heard, and its class where
+            it is of a memory system of one's own.
     """
 
     policy: Policy
     origin: Origin
     named: str
     rejected: str | None = None
+    scored_by: tuple[str, ...] = ()
 
 
 def find_source(name: str, version: str | None) -> Source:
@@ -51,14 +56,28 @@ def find_source(name: str, version: str | None) -> Source:
                 "two out."
             )
         policy = read_policy(path)
-        return Source(policy, find_origin(policy, path), name)
+        scored_by = _scored_by(policy, options_of(policy, path))
+        return Source(policy, find_origin(policy, path), name, scored_by=scored_by)
     record = read_run(find_run(name))
     policy = _version(record, version)
     verdicts = [one.verdict for one in record.candidates if one.policy.id == policy.id]
     rejected = None
     if verdicts and not any(verdict.accepted for verdict in verdicts):
         rejected = verdicts[-1].reason
-    return Source(policy, find_origin(policy, record.folder), _named(record, policy), rejected)
+    origin, named = find_origin(policy, record.folder), _named(record, policy)
+    return Source(policy, origin, named, rejected, _scored_by(policy, record.options))
+
+
+def _scored_by(policy: Policy, options: Mapping[str, object]) -> tuple[str, ...]:
+    """Arguments that name the class of a policy, and the environment of its run."""
+    given = {
+        "--agent": policy.architecture if declared(policy.architecture) else None,
+        "--env": None if options.get("env") == SAMPLE else options.get("env"),
+        "--probes": options.get("probes"),
+    }
+    return tuple(
+        word for key, value in given.items() if value is not None for word in (key, str(value))
+    )
 
 
 def _version(record: RunRecord, version: str | None) -> Policy:

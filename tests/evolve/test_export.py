@@ -7,6 +7,7 @@ import json
 import pytest
 
 from evolve.export import main
+from evolve.journal import read_header
 from tests.evolve.results.conftest import made, run  # noqa: F401  # fixtures
 
 
@@ -21,7 +22,8 @@ def test_what_is_lost_is_on_screen_and_in_the_file(run, tmp_path, capsys):  # no
     stand_in = "tuned to the offline stand-in, which is not an LLM (run mine)"
     assert f"policy: {stand_in}" in said
     assert file["mnemotune"]["tuned_to"] == stand_in
-    assert f"python -m evolve.eval --policy {run}/best.yaml --against awi --model openai/" in said
+    env = read_header(run)["options"]["env"]
+    assert f"evolve.eval --policy {run}/best.yaml --against awi --env {env} --model openai/" in said
 
 
 def test_nothing_is_written_among_the_files_of_a_run(run, capsys):  # noqa: F811

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evolve.exporting.source import find_source
+from evolve.agents.own import declare_agent
+from evolve.exporting.source import _scored_by, find_source
+from evolve.journal import read_header
 from evolve.results.run_record import read_run
 from policies.errors import ExportError, PolicyFileError, RunFolderError
+from policies.policy import seed_policy, write_policy
 
 
 def test_versions_of_a_run_by_every_name(run):
@@ -23,6 +26,18 @@ def test_versions_of_a_run_by_every_name(run):
         assert source.named.endswith(f"-{first.policy.short_id}.yaml")
     seed = find_source(str(run), "seed")
     assert (seed.policy, seed.named) == (record.seed, "awi")
+
+
+def test_what_scores_it_names_the_environment_and_the_class(run, tmp_path):
+    env = read_header(run)["options"]["env"]
+    assert find_source(str(run), None).scored_by == ("--env", env)
+    assert find_source(str(run / "best.yaml"), None).scored_by == ("--env", env)
+    name = "evolve.agents.example:UserWords"
+    write_policy(declare_agent(name), tmp_path / "alone.yaml")
+    assert find_source(str(tmp_path / "alone.yaml"), None).scored_by == ("--agent", name)
+    given = {"env": "chats.jsonl", "probes": "probes.yaml", "agent": name}
+    assert _scored_by(seed_policy("awe"), given)[2:] == ("--probes", "probes.yaml")
+    assert _scored_by(seed_policy("awe"), {"env": "sample"}) == ()
 
 
 def test_a_file_is_a_policy_and_has_no_versions(run):
