@@ -65,6 +65,11 @@ def sentence(text: str) -> Figure:
     return figure
 
 
+def literal(text: object) -> str:
+    """A name as figures show it: a dollar sign in it begins no formula."""
+    return str(text).replace("$", r"\$")
+
+
 def titled(axes: Axes, measure: str) -> None:
     """Name a panel's measure, a stage in its colour."""
     words = {"memory": "memory score"}.get(measure, f"{measure} failures")

@@ -20,6 +20,7 @@ from evolve.results.plot_style import (
     POLICIES,
     STAGES,
     legend_below,
+    literal,
     panels,
     sentence,
     spans,
@@ -86,7 +87,7 @@ def by_state(frame: pd.DataFrame, most: int = 24) -> Figure:
         titled(axes, measure)
         axes.set_xlim(-0.02, max(0.1, top))
         axes.set_xlabel("share of answers that need it")
-        axes.set_yticks(range(len(kept)), kept)
+        axes.set_yticks(range(len(kept)), list(map(literal, kept)))
         axes.set_ylim(len(kept) - 0.4, -0.6)
         axes.grid(axis="x", alpha=FAINT)
     if len(states) > len(kept):
@@ -149,7 +150,7 @@ def removed(frame: pd.DataFrame, most: int = 16) -> Figure:
     sums = [float(total[state]) for state in states]
     axes.plot(sums, range(len(states)), "|", c=INK, ms=11, mew=2, label="sum")
     axes.axvline(0, color=INK, lw=0.8)
-    axes.set_yticks(range(len(states)), states)
+    axes.set_yticks(range(len(states)), list(map(literal, states)))
     axes.set_ylim(len(states) - 0.4, -0.6)
     left = f"; {len(states)} of {len(total)} states" if len(total) > len(states) else ""
     answers = frame["answers"].iloc[0]
@@ -242,7 +243,7 @@ def runs(frame: pd.DataFrame) -> Figure:
     rows = frame.rename(columns={"gain": "mean"})
     spans(gains, places, rows, "best", None)
     gains.axvline(0, color=INK, lw=0.8)
-    scores.set_yticks(places, list(frame["run"]))
+    scores.set_yticks(places, list(map(literal, frame["run"])))
     scores.set_ylim(len(frame) - 0.4, -0.6)
     scores.set_xlabel("memory score on test users")
     gains.set_xlabel("best less seed, paired, with 95 % interval")

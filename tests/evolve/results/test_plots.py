@@ -8,7 +8,7 @@ import pytest
 
 from evolve.results import comparison, curves, lineage, plots, settings_study
 from evolve.results.family_plot import family
-from evolve.results.plot_style import INK, PAPER, POLICIES, STAGES, svg
+from evolve.results.plot_style import INK, PAPER, POLICIES, STAGES, literal, panels, svg
 from evolve.results.run_record import read_run
 
 # What each kind of colour blindness makes of linear RGB (Machado, Oliveira and Fernandes 2009).
@@ -140,3 +140,9 @@ def test_other_settings_than_numbers_stand_side_by_side():
         for name in ("retriever", "recency_half_life")
     ]
     assert labels == [["bm25", "ngram"], ["8", "off"]]
+
+
+def test_a_dollar_sign_in_a_name_is_no_formula():
+    figure, (axes,) = panels(1, 3, 1)
+    axes.set_yticks([0, 1], list(map(literal, ["cost in $ or $\\x{", "US$"])))
+    assert "cost in $ or $\\x{" in svg(figure)
