@@ -9,6 +9,7 @@ from typing import Literal
 
 from evolve.exporting.origin import Origin
 from evolve.tables import Table
+from policies.declared import declared
 from policies.policy import Policy
 from policies.settings import as_text
 
@@ -20,6 +21,9 @@ _SHOWN: Mapping[How, str] = {
     "lost": "not expressed",
 }
 ARCHITECTURE = "architecture"
+OWN_CLASS = "a memory system of your own: its class stays code of yours, and is not in the file"
+"""What becomes of an architecture that is a class, wherever it goes."""
+
 MOST_SHOWN = 50
 """Memories that stand for all of them where a target only searches: the most that top_k may be."""
 
@@ -67,6 +71,8 @@ def settled(policy: Policy, told: Iterable[Fate], otherwise: str) -> tuple[Fate,
         otherwise: Why parts of which it says nothing are lost.
     """
     known = {fate.part: fate for fate in told}
+    if declared(policy.architecture):
+        known[ARCHITECTURE] = Fate(ARCHITECTURE, "yours", OWN_CLASS)
     parts = (ARCHITECTURE, *policy.texts, *policy.settings)
     return tuple(known.get(part, Fate(part, "lost", otherwise)) for part in parts)
 

@@ -39,7 +39,7 @@ def to_mem0(policy: Policy, origin: Origin) -> Export:
     fates = settled(policy, [*_of_texts(policy, told), *_of_settings(policy)], _OTHERWISE)
     content = {
         "config": {"custom_instructions": told.text} if told.text else {},
-        "add": {"infer": policy.settings.get("infer", policy.architecture != "rag")},
+        "add": {"infer": policy.settings.get("infer", "write_prompt" in policy.texts)},
         "search": {
             "top_k": policy.settings.get("top_k", MOST_SHOWN),
             # mem0 drops what scores below 0.1 by itself; where a policy has no threshold, nothing.

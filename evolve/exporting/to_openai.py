@@ -49,6 +49,8 @@ def to_openai(policy: Policy, origin: Origin) -> Export:
     told = write_instructions(policy)
     sections = [f"# Notes on the user\n\n{told.text}"] if told.text else []
     for heading, name in (("Replies", "reply_prompt"), ("Questions", "answer_prompt")):
+        if name not in policy.texts:  # of a memory system of one's own
+            continue
         sections.append(f"# {heading}\n\n{fill(policy.texts[name].strip(), {'memories': _NOTES})}")
     said = _said(policy)
     if said:

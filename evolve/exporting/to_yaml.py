@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evolve.exporting.account import ARCHITECTURE, Export, Fate, comment
+from evolve.exporting.account import ARCHITECTURE, Export, Fate, comment, settled
 from evolve.exporting.origin import TUNED_TO, Origin
 from policies.policy import Policy, policy_to_yaml
 
@@ -12,7 +12,8 @@ from policies.policy import Policy, policy_to_yaml
 def to_yaml(policy: Policy, origin: Origin) -> Export:
     """The policy whole, with a comment on top."""
     parts = (ARCHITECTURE, *policy.texts, *policy.settings)
-    fates = tuple(Fate(part, "carried", f"{part} of the file") for part in parts)
+    told = [Fate(part, "carried", f"{part} of the file") for part in parts]
+    fates = settled(policy, told, "")
     if policy.lineage.run is not None:
         policy = replace(policy, scores={**policy.scores, TUNED_TO: origin.sentence})
     lines = [f"# {line}\n" for line in comment(policy, origin, fates)]

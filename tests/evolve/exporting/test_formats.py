@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evolve.agents.example import UserWords
+from evolve.agents.own import declare_class
 from evolve.exporting.account import comment, notes, table
 from evolve.exporting.formats import FORMATS
 from evolve.exporting.origin import Origin
@@ -20,6 +22,7 @@ REFUSED = {
     ("langmem", "rag"),
     ("amemgym", "none"),
 }
+ONE_TEXT = {"answer_prompt": "Choose. {{memories}}"}
 PAIRS = [(f, a) for f in FORMATS for a in ARCHITECTURES if (f, a) not in REFUSED]
 
 
@@ -52,6 +55,15 @@ def test_a_text_that_is_carried_is_in_the_file(format_name, architecture):
 def test_a_target_without_such_a_memory_refuses(format_name, architecture):
     with pytest.raises(ExportError, match=f"architecture.*{architecture}.*export it as"):
         FORMATS[format_name](seed_policy(architecture), STAND_IN)
+
+
+@pytest.mark.parametrize("format_name", ["yaml", "mem0", "dspy", "openai"])
+def test_the_class_of_an_agent_of_ones_own_is_never_carried_over(format_name):
+    policy = seed_policy(declare_class(type("Mine", (UserWords,), {"texts": ONE_TEXT})))
+    made = FORMATS[format_name](policy, STAND_IN)
+    fate = next(fate for fate in made.fates if fate.part == "architecture")
+    assert (fate.how, fate.where in made.text) == ("yours", True)
+    assert '"infer": true' not in made.text
 
 
 def test_paragraphs_that_are_left_out_are_named(policy):
