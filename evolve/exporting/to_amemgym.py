@@ -114,7 +114,7 @@ def _fates(policy: Policy, kind: str, told: Instructions) -> list[Fate]:
         prompt = "memory_config.custom_fact_extraction_prompt"
         fates += [
             Fate("memory_types", "carried", f"{prompt}"),
-            Fate("write_prompt", "carried", f"{prompt}{told.fate}"),
+            told.fate(prompt),
         ]
     time = policy.settings.get("memory_order") == "time"
     order = "memories stand in the order of time there"

@@ -55,7 +55,7 @@ def _of_texts(policy: Policy, told: Instructions) -> list[Fate]:
     reply = "your_code: put what search returns where it says {{memories}}"
     fates = [Fate(name, "yours", reply) for name in ("reply_prompt", "answer_prompt")]
     fates.append(Fate("memory_types", "carried", "manager.instructions"))
-    fates.append(Fate("write_prompt", "carried", f"manager.instructions{told.fate}"))
+    fates.append(told.fate("manager.instructions"))
     if policy.architecture == "awi":
         shown = f"a store is searched, never shown whole: search.limit {MOST_SHOWN} stands for it"
         fates.append(Fate(ARCHITECTURE, "lost", shown))

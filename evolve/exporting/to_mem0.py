@@ -63,7 +63,7 @@ def _of_texts(policy: Policy, told: Instructions) -> list[Fate]:
         fates.append(Fate(ARCHITECTURE, "carried", infer))
     instructions = "config.custom_instructions"
     fates.append(Fate("memory_types", "carried", instructions))
-    fates.append(Fate("write_prompt", "carried", f"{instructions}{told.fate}"))
+    fates.append(told.fate(instructions))
     return fates
 
 

@@ -72,7 +72,7 @@ def _fates(policy: Policy, told: Instructions, said: Mapping[str, str]) -> list[
         Fate("reply_prompt", "carried", "section Replies"),
         Fate("answer_prompt", "carried", "section Questions"),
         Fate("memory_types", "carried", "section Notes on the user"),
-        Fate("write_prompt", "carried", f"section Notes on the user{told.fate}"),
+        told.fate("section Notes on the user"),
         Fate("recency_half_life", "carried", "off, as in any prompt"),
     ]
     if policy.architecture not in {"none", "native"}:

@@ -79,7 +79,30 @@ def test_a_prompt_in_one_paragraph_still_hands_over_its_types(policy):
     prompt = "Write JSON {} of {{memory_types}} {{memories}} {{conversation}}"
     made = FORMATS["mem0"](policy.derive(texts={"write_prompt": prompt}), STAND_IN)
     assert "canary in the mine" in made.text
+    (fate,) = (one for one in made.fates if one.part == "write_prompt")
+    assert fate.how == "lost"
+    assert "each paragraph of it shows" in made.text
     assert made.left_out == ("'Write JSON {} of {{memory_types}} {{memo…'",)
+
+
+@pytest.mark.parametrize("format_name", ["mem0", "langmem", "openai", "amemgym"])
+def test_a_sentence_that_names_the_conversation_is_kept(policy, format_name):
+    prompt = (
+        "Write down what {{conversation}} tells of the user.\n\nAnswer in JSON {}.\n\n"
+        "Types to keep:\n{{memory_types}}\n\nNotes:\n{{memories}}"
+    )
+    made = FORMATS[format_name](policy.derive(texts={"write_prompt": prompt}), STAND_IN)
+    (fate,) = (one for one in made.fates if one.part == "write_prompt")
+    assert (fate.how, len(made.left_out)) == ("carried", 2)
+    assert "Write down what the conversation tells of the user." in made.text
+
+
+@pytest.mark.parametrize("format_name", ["mem0", "langmem", "openai", "amemgym"])
+def test_headings_alone_are_not_the_prompt(policy, format_name):
+    prompt = "JSON {} of\n{{conversation}}\n\nTypes:\n{{memory_types}}\n\nNotes: {{memories}}"
+    made = FORMATS[format_name](policy.derive(texts={"write_prompt": prompt}), STAND_IN)
+    (fate,) = (one for one in made.fates if one.part == "write_prompt")
+    assert fate.how == "lost"
 
 
 def test_a_policy_file_says_it_again_wherever_it_goes(policy):
