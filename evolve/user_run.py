@@ -29,7 +29,7 @@ from evolve.journal import Journal
 from evolve.learning import Learned, LearnTask, ended_with
 from evolve.means import Means
 from evolve.money import Paid, Terms
-from evolve.opening import Opening
+from evolve.opening import Opened, Opening
 from evolve.policy_run import Watch, run_header
 from evolve.prepare import Prepared
 from evolve.roles import OFFLINE
@@ -152,11 +152,7 @@ def user_run(
         for user, texts in lists.items():
             own = ended_with(prepared.seed, texts, run_folder.name, prepared.environment)
             run_folder.write_own(user, own)
-        summary = _summary(told, prepared, opened.evaluator)
-        if opened.connection is not None:
-            paid = Paid.of(opened.connection).summary()
-            summary |= {"models": asdict(prepared.options.models), "paid": paid}
-        run_folder.write_summary(summary)
+        run_folder.write_summary(_whole_summary(told, prepared, opened))
         watch.display.tables([_table(told, prepared.options.feedback)])
         watch.display.say(told.line)
         watch.display.say(f"{folder}: summary.json, policies; {time.monotonic() - began:.0f} s")
@@ -165,6 +161,15 @@ def user_run(
 
         watch.display.say(log_run(folder, means.mlflow))
     return told
+
+
+def _whole_summary(told: Told, prepared: Prepared, opened: Opened) -> dict[str, Any]:
+    """The end in numbers, with what was paid where anything is."""
+    summary = _summary(told, prepared, opened.evaluator)
+    if opened.connection is not None:
+        paid = Paid.of(opened.connection).summary()
+        summary |= {"models": asdict(prepared.options.models), "paid": paid}
+    return summary
 
 
 def _introduce(prepared: Prepared, users: Sequence[User], journal: Journal, watch: Watch) -> None:

@@ -112,12 +112,20 @@ def _value(policy: Policy, setting: str) -> str:
 
 
 def _shown(rows: Sequence[Row]) -> Iterator[str]:
-    """Changed lines and those around them; what is left out between them is counted."""
+    for row in near_changes(rows, _AROUND):
+        if isinstance(row, int):
+            yield _left_out(row)
+        else:
+            yield _row("td", _marked(row.before or (), "del"), _marked(row.after or (), "ins"))
+
+
+def near_changes(rows: Sequence[Row], around: int) -> Iterator[Row | int]:
+    """Changed lines and so many around each; in place of those between, how many they are."""
     near = {
         at + step
         for at, row in enumerate(rows)
         if row.changed
-        for step in range(-_AROUND, _AROUND + 1)
+        for step in range(-around, around + 1)
     }
     left_out = 0
     for at, row in enumerate(rows):
@@ -125,11 +133,11 @@ def _shown(rows: Sequence[Row]) -> Iterator[str]:
             left_out += 1
             continue
         if left_out:
-            yield _left_out(left_out)
+            yield left_out
         left_out = 0
-        yield _row("td", _marked(row.before or (), "del"), _marked(row.after or (), "ins"))
+        yield row
     if left_out:
-        yield _left_out(left_out)
+        yield left_out
 
 
 def _left_out(lines: int) -> str:

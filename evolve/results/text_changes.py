@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evolve.results.side_by_side import Pieces, Row, rows_of
+from evolve.results.side_by_side import Pieces, Row, near_changes, rows_of
 from policies.policy import Policy
 from policies.settings import SETTINGS, as_text
 
@@ -66,20 +66,10 @@ def _shown(policy: Policy, name: str) -> str:
 
 def _lines(rows: Sequence[Row]) -> Iterator[Line]:
     """Changed lines and those around them; of the others how many they are."""
-    near = {
-        at + step
-        for at, row in enumerate(rows)
-        if row.changed
-        for step in range(-_AROUND, _AROUND + 1)
-    }
-    left_out = 0
-    for at, row in enumerate(rows):
-        if at not in near:
-            left_out += 1
+    for row in near_changes(rows, _AROUND):
+        if isinstance(row, int):
+            yield _left_out(row)
             continue
-        if left_out:
-            yield _left_out(left_out)
-            left_out = 0
         if not row.changed:
             yield Line("same", row.after or ())
             continue
@@ -87,8 +77,6 @@ def _lines(rows: Sequence[Row]) -> Iterator[Line]:
             yield Line("gone", row.before if row.after else _plain(row.before))
         if row.after is not None:
             yield Line("new", row.after if row.before else _plain(row.after))
-    if left_out:
-        yield _left_out(left_out)
 
 
 def _plain(pieces: Pieces) -> Pieces:
