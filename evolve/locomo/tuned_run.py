@@ -102,14 +102,7 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
         RunStoppedError: The watcher asked for it.
     """
     _check(options)
-    dialogues = load_dialogues(options.env)
-    seed = load_policy(options.policy)
-    if seed.architecture != "rag":
-        raise ConfigError(
-            "Evidence is searched for in raw turns, as architecture rag keeps them, but --policy "
-            f"{options.policy} is {seed.architecture}; give rag or a policy file of it, or name a "
-            "model by --model."
-        )
+    dialogues, seed = load_dialogues(options.env), _seed(options.policy)
     plan = make_plan(options, dialogues, seed)
     digest = file_digest(options.env)
     header = {
@@ -141,6 +134,18 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
         _close(trials, ended, watch)
         watch.display.say(kept_line(ended.best, plan.parts.test))
     return ended
+
+
+def _seed(name: str) -> Policy:
+    """The seed policy, which must keep raw turns."""
+    seed = load_policy(name)
+    if seed.architecture != "rag":
+        raise ConfigError(
+            "Evidence is searched for in raw turns, as architecture rag keeps them, but --policy "
+            f"{name} is {seed.architecture}; give rag or a policy file of it, or name a model by "
+            "--model."
+        )
+    return seed
 
 
 def make_plan(options: Options, dialogues: Sequence[Dialogue], seed: Policy) -> Plan:
