@@ -60,8 +60,7 @@ def run(
             a new one in ``runs``.
         quiet: Whether nothing is printed.
         **options: Any other option of ``python -m evolve.loop`` that says what the run finds or
-            what it works with, its dashes as underscores, such as ``env="mine.json"``, ``seed=3``,
-            ``model="openai/gpt-4.1-mini"``, ``strategy="joint"``, ``jobs=2``.
+            what it works with, dashes as underscores, such as ``env="mine.json"``, ``jobs=2``.
 
     Returns:
         The run.
@@ -80,12 +79,9 @@ def run(
     here = _name_agent(given, agent)
     place = _place(folder, given.get("strategy", "joint"))
     past = read_header(place)["options"] if (place / "journal.jsonl").is_file() else None
-    if budget is not None:
-        given["budget"] = budget
-    if policy is not None:
-        given["policy"] = _policy_path(policy, place)
-    if here:
-        given["jobs"] = 1
+    given |= {} if budget is None else {"budget": budget}
+    given |= {} if policy is None else {"policy": _policy_path(policy, place)}
+    given |= {"jobs": 1} if here else {}
     settled, means = merge_options(past, given), make_means(given)
     with redirect_stdout(StringIO()) if quiet else nullcontext():
         _go(settled, means, place, resume=past is not None)
