@@ -207,17 +207,20 @@ class CallLog:
             pending.ended.set()
 
     def _append(self, call: Call) -> None:
-        self._catch_up()
-        if self._own.get(call.key) is not None:
-            # Paid by two processes at once. A key counts once, so the second takes one of its own.
-            spare = hashlib.sha256(f"{call.key} {uuid4()}".encode()).hexdigest()
-            call = replace(call, key=spare, text="", seconds=0.0)
-        self._own.append(call.key, encode(call))
+        with self._own.locked():
+            self._catch_up()
+            if self._own.get(call.key) is not None:
+                # Paid by two processes at once. A key counts once: the second takes another.
+                spare = hashlib.sha256(f"{call.key} {uuid4()}".encode()).hexdigest()
+                call = replace(call, key=spare, text="", seconds=0.0)
+            self._own.append(call.key, encode(call))
         self._count(call)
-        # Another process that shares the folder may have put its call there itself.
-        kept = call.shared or call.lost
-        if self._shared is not None and not kept and not self._shared.get(call.key):
-            self._shared.append(call.key, encode(call))
+        if self._shared is not None and not call.shared and not call.lost:
+            with self._shared.locked():
+                self._catch_up()
+                # Another process that shares the folder may have put its call there itself.
+                if self._shared.get(call.key) is None:
+                    self._shared.append(call.key, encode(call))
 
     def _find(self, key: str, role: str) -> Call | None:
         """A reply that is there already, counted as cached."""

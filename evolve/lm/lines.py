@@ -34,9 +34,8 @@ class Lines:
         self._file = _open(path)
         self._where: dict[bytes, tuple[int, int]] = {}  # key to offset and length
         self._read_to = 0
-        self._mine: set[int] = set()  # offsets of lines that were written and not read over
-        with self._locked():
-            self._whole_end()
+        with self.locked():
+            pass
 
     def close(self) -> None:
         """Close the file; twice is fine."""
@@ -57,25 +56,23 @@ class Lines:
     def append(self, key: str, line: bytes) -> None:
         """Write a line, which ends with a newline.
 
+        The lock must be held and all be read, so that a key is known to be new when it is written.
+
         Raises:
             RunFolderError: The disk refused it.
         """
-        with self._locked():
-            end = self._whole_end()
-            try:
-                if os.write(self._file, line) < len(line):
-                    os.ftruncate(self._file, end)
-                    raise OSError(0, "no space left")
-            except OSError as error:
-                raise RunFolderError(
-                    f"Every paid call must reach the log, but writing to {self._path} failed "
-                    f"({error.strerror}); free space or mend the disk, then resume the run."
-                ) from error
+        end = self._read_to
+        try:
+            if os.write(self._file, line) < len(line):
+                os.ftruncate(self._file, end)
+                raise OSError(0, "no space left")
+        except OSError as error:
+            raise RunFolderError(
+                f"Every paid call must reach the log, but writing to {self._path} failed "
+                f"({error.strerror}); free space or mend the disk, then resume the run."
+            ) from error
         self.place(key, end, len(line))
-        if self._read_to == end:
-            self._read_to = end + len(line)
-        else:
-            self._mine.add(end)  # others wrote before it
+        self._read_to = end + len(line)
 
     def read_new(self) -> Iterator[tuple[int, bytes]]:
         """Offset and content of each whole line that others have appended since the last time."""
@@ -90,28 +87,25 @@ class Lines:
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
                 offset, self._read_to = self._read_to, self._read_to + len(line) + 1
-                if offset in self._mine:
-                    self._mine.discard(offset)
-                else:
-                    yield offset, line
+                yield offset, line
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Keep all others from writing; what a kill left of a last line is cut off."""
         fcntl.flock(self._file, fcntl.LOCK_EX)
         try:
+            self._cut_torn_line()
             yield
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def _whole_end(self) -> int:
-        """Where the last whole line ends; what a kill left behind it is cut off. Under the lock."""
+    def _cut_torn_line(self) -> None:
         end = size = os.fstat(self._file).st_size
         while end and os.pread(self._file, 1, end - 1) != b"\n":
             start = max(0, end - _CHUNK)
             end = start + os.pread(self._file, end - start, start).rfind(b"\n") + 1
         if end < size:
             os.ftruncate(self._file, end)
-        return end
 
 
 def _open(path: Path | None) -> int:
