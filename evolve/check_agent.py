@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evolve.cli import CommandParser, limit_threads, run_command
+from evolve.terminal import say
 
 if TYPE_CHECKING:
     from evolve.agents.contract import Trial
@@ -40,7 +41,7 @@ def _run(options: argparse.Namespace) -> int:
     policy = declare_agent(options.agent)
     user, lm = load_users(environment_path(SAMPLE))[0], OfflineLM()
     trial = trial_of(policy, user, lm)
-    print(STAND_IN)
+    say(STAND_IN)
     found: dict[str, str] = {}
     for name in CHECKS:
         found |= {name: "kept", **breaches(trial, (name,))}
@@ -52,10 +53,10 @@ def _run(options: argparse.Namespace) -> int:
     try:
         idle = idle_parts(policy, user, lm)
     except MnemotuneError as error:
-        print(f"broken by another text or setting: {' '.join(str(error).split())}")
+        say(f"broken by another text or setting: {' '.join(str(error).split())}")
         return BROKEN
     for part in idle:
-        print(f"note: {part} changes nothing that is asked or shown; it will not evolve")
+        say(f"note: {part} changes nothing that is asked or shown; it will not evolve")
     return 0
 
 

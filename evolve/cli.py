@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from evolve.interrupt import STOPPED
+from evolve.terminal import in_line, visible, warn
 from policies.errors import UserError
 
 USER_ERROR = 2
@@ -28,7 +29,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the mistake and where to look, and exit with status 2."""
-        self.exit(USER_ERROR, f"error: {message}; see {self.prog} --help\n")
+        self.exit(USER_ERROR, f"error: {in_line(message)}; see {self.prog} --help\n")
 
 
 def limit_threads() -> None:
@@ -54,7 +55,7 @@ def run_command(main: Callable[[], int]) -> int:
         status = main()
         sys.stdout.flush()
     except UserError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        warn(f"error: {' '.join(visible(str(error)).split())}")
         return USER_ERROR
     except BrokenPipeError:
         _close_stdout()
@@ -63,14 +64,13 @@ def run_command(main: Callable[[], int]) -> int:
         if error.errno not in _FULL:
             raise
         _close_stdout()
-        print(
+        warn(
             f"error: What a command prints must be written, but the output is refused "
-            f"({error.strerror}); free space there, or print elsewhere.",
-            file=sys.stderr,
+            f"({error.strerror}); free space there, or print elsewhere."
         )
         return USER_ERROR
     except KeyboardInterrupt:
-        print("stopped; nothing was kept", file=sys.stderr)
+        warn("stopped; nothing was kept")
         return STOPPED + signal.SIGINT
     return status
 

@@ -13,6 +13,7 @@ from evolve.cli import CommandParser, run_command
 from evolve.gym.reference import load_bounds, read_counts, read_run
 from evolve.gym.users import load_users
 from evolve.tables import Table, number, print_tables, short_names
+from evolve.terminal import say
 from feedback.diagnosis import count_states, diagnose
 from feedback.records import Diagnosis
 from feedback.scores import Scores, score, scores_by_period, scores_by_user
@@ -128,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     report = make_report(options.reference_run, options.env, options.upper_bounds)
     if options.json:
-        print(to_json(report))
+        say(to_json(report))
     else:
         print_tables(tables_of(report))
     return int(False in report.reproduced.values())

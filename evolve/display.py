@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from evolve.tables import Table, print_tables
+from evolve.terminal import say, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -100,23 +101,23 @@ class PlainDisplay:
     def say(self, line: str) -> None:
         """Print and log the line."""
         _log.info("%s", line)
-        print(line, flush=True)
+        say(line)
 
     def standing(self, now: Standing) -> None:
         """Print it once a generation; the log follows every step."""
         _log.debug("%s", now)
         if now.generation != self._generation:
             self._generation = now.generation
-            print(f"{now}, {now.budget_left(now.spent)}", flush=True)
+            say(f"{now}, {now.budget_left(now.spent)}")
 
     def progress(self, lived: float, *, replayed: bool) -> None:
         """Nothing: a line a rollout is too many."""
 
     def tables(self, tables: Sequence[Table]) -> None:
         """Print them."""
-        print()
+        say()
         print_tables(tables)
-        print(flush=True)
+        say()
 
 
 class LiveDisplay:
@@ -147,7 +148,7 @@ class LiveDisplay:
     def say(self, line: str) -> None:
         """Print the line above the bar and log it."""
         _log.info("%s", line)
-        self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._live.console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
 
     def standing(self, now: Standing) -> None:
         """Change the upper line."""
@@ -163,9 +164,9 @@ class LiveDisplay:
         """Print them in place of the bar."""
         self._now = None
         self._live.stop()
-        print()
+        say()
         print_tables(tables)
-        print(flush=True)
+        say()
 
     def _render(self) -> RenderableType:
         from rich.console import Group

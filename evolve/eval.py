@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from evolve.arguments import MODEL_ARGUMENTS, WORKER_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
+from evolve.terminal import say
 from policies.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def _run(options: argparse.Namespace) -> int:
     notes += _notes(policies, environment.digest, assessment)
     if options.json:
         header = {"environment": environment.digest, "seed": options.seed, "notes": notes}
-        print(to_json(header, assessment))
+        say(to_json(header, assessment))
     else:
-        print("\n".join(notes), end="\n\n")
+        say("\n".join(notes) + "\n")
         print_tables([*found, *tables_of(assessment, paid)])
     own_fault = any(rollout.failure_kind == "policy" for rollout in assessment.failures)
     return POLICY_FAILED if own_fault else 0
@@ -99,9 +100,9 @@ def _run_dialogues(
     elif not found:
         raise _unmeasured(policies)
     if options.json:
-        print(report.to_json(notes, found, answers, difference))
+        say(report.to_json(notes, found, answers, difference))
     else:
-        print("\n".join(notes), end="\n\n")
+        say("\n".join(notes) + "\n")
         print_tables(report.tables_of({p.id: named(p) for p in policies}, found, answers))
     failures = answers.failures if answers is not None else ()
     return POLICY_FAILED if any(one.failure_kind == "policy" for one in failures) else 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evolve.cli import CommandParser, run_command
+from evolve.terminal import say
 
 if TYPE_CHECKING:
     from evolve.exporting.account import Export
@@ -33,8 +34,8 @@ def _run(options: argparse.Namespace) -> int:
     export = FORMATS[options.format](source.policy, source.origin)
     _write(Path(options.out), export.text)
     print_tables([table(source.policy, options.format, export.fates)])
-    print()
-    print("\n".join(_last_words(source, export, options.out)))
+    say()
+    say("\n".join(_last_words(source, export, options.out)))
     return 0
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Verdict
 from evolve.optimize.pareto import Point, front, points
+from evolve.terminal import visible, warn
 from feedback.digest import Feedback
 from policies.errors import RunFolderError
 from policies.files import write_whole
@@ -165,6 +165,14 @@ def _point(point: Point, seed: Policy) -> dict[str, object]:
     }
 
 
+class _Visible(logging.Formatter):
+    """Shows what a terminal that prints the log would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
+        return visible(super().format(record))
+
+
 class _Warnings(logging.Handler):
     """Shows warnings on stderr, which a live display puts above its bar."""
 
@@ -174,7 +182,7 @@ class _Warnings(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print it, to what stderr is now."""
         with suppress(OSError, ValueError):
-            print(record.getMessage(), file=sys.stderr, flush=True)
+            warn(record.getMessage())
 
 
 @contextmanager
@@ -194,7 +202,7 @@ def logging_to(folder: Path) -> Iterator[None]:
             f"A run logs to its folder, but {path} cannot be written ({error.strerror}); mend the "
             "folder, then resume the run."
         ) from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Visible("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("evolve")
     before = logger.level, logging.raiseExceptions
     warnings = _Warnings()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evolve.cli import CommandParser, run_command
+from evolve.terminal import agrees, say, warn
 
 DECLINED = 1  # the user was asked and did not agree
 
@@ -27,10 +28,10 @@ def _run(options: argparse.Namespace) -> int:
     imported = import_source(Path(options.source))
     print_tables([imported.table])
     if not (options.yes or _agreed(options.out)):
-        print("nothing was written", file=sys.stderr)
+        warn("nothing was written")
         return DECLINED
     write_policy(imported.policy, options.out)
-    print(f"\nwritten: {options.out}, policy {imported.policy.id}")
+    say(f"\nwritten: {options.out}, policy {imported.policy.id}")
     return 0
 
 
@@ -47,11 +48,7 @@ def _agreed(out: str) -> bool:
             "What was found is to be confirmed, but nobody can be asked here; read it, and give "
             "--yes."
         )
-    try:
-        answer = input(f"\nis that right? write {out}? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().casefold() in {"y", "yes"}
+    return agrees(f"\nis that right? write {out}?")
 
 
 def _parser() -> argparse.ArgumentParser:

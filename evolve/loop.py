@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from evolve.arguments import RUN_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
 from evolve.interrupt import STOPPED, Interrupt, end_quietly
+from evolve.terminal import say, warn
 from policies.errors import ConfigError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _run(given: dict[str, Any], place: _Place) -> int:
     _tell_import(options.policy)
     estimate = None
     if by_evidence and dry_run:
-        print("settings are searched by the evidence: no model is called and nothing is paid")
+        say("settings are searched by the evidence: no model is called and nothing is paid")
         return 0
     if dry_run or (options.models.real and not place.resumed):
         from evolve.preview import agreed, preview
@@ -118,7 +119,7 @@ def _run(given: dict[str, Any], place: _Place) -> int:
         if dry_run:
             return 0
         if not (yes or agreed(estimate, options)):
-            print("nothing was called or paid", file=sys.stderr)
+            warn("nothing was called or paid")
             return DECLINED
     with Interrupt(lambda: _last_word(place.chosen)) as interrupt:
         from evolve.display import make_display
@@ -130,7 +131,7 @@ def _run(given: dict[str, Any], place: _Place) -> int:
                 watch = Watch(display, interrupt.asked)
                 _move(options, means, folder, watch, resume=place.resumed, estimate=estimate)
         except RunStoppedError:
-            print(_last_word(folder), file=sys.stderr)
+            warn(_last_word(folder))
             return STOPPED + (interrupt.signal or signal.SIGINT)
     return 0
 
@@ -170,7 +171,7 @@ def _tell_import(policy: str) -> None:
     found = imported_table(policy)
     if found is not None:
         print_tables([found])
-        print()
+        say()
 
 
 def _last_word(folder: Path | None) -> str:

@@ -13,6 +13,7 @@ from evolve.rehearsal import Amount
 from evolve.roles import Models
 from evolve.spent_table import TOKENS, dollars_cell
 from evolve.tables import Table, print_tables
+from evolve.terminal import agrees, say
 
 ASKS_ABOVE = 1.0  # dollars
 
@@ -36,11 +37,11 @@ def preview(options: Options, means: Means, *, resumed: bool = False) -> Estimat
     else:
         estimate = Estimator(prepared, means).within(options.units)
     if resumed:
-        print("this is the estimate of the whole run, what it has called already included")
+        say("this is the estimate of the whole run, what it has called already included")
     print_tables([estimate_table(estimate, options.models)])
     if "minutes" in options.units:
-        print(f"about {estimate.needs['minutes'] or 0:.1f} minutes; {assumed(means)}")
-    print(flush=True)
+        say(f"about {estimate.needs['minutes'] or 0:.1f} minutes; {assumed(means)}")
+    say()
     return estimate
 
 
@@ -60,11 +61,7 @@ def agreed_to(most: float | None) -> bool:
         return True
     unknown = "what this costs is unknown (unpriced)"
     costs = unknown if most is None else f"this may pay {money(most)}"
-    try:
-        answer = input(f"{costs}; go on? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().casefold() in {"y", "yes"}
+    return agrees(f"{costs}; go on?")
 
 
 def assumed(means: Means) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evolve.cli import CommandParser, limit_threads, run_command
+from evolve.terminal import say
 from policies.errors import RunFolderError
 from policies.files import write_whole
 
@@ -38,7 +39,7 @@ def _run(options: argparse.Namespace) -> int:
             f"A report is written to a file, but {path} cannot be ({error.strerror}); name another "
             "by -o."
         ) from error
-    print(f"{path}: {len(page.encode()) / 1e6:.1f} MB")
+    say(f"{path}: {len(page.encode()) / 1e6:.1f} MB")
     if options.open == "yes" and _has_screen():
         webbrowser.open(path.resolve().as_uri())
     return 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from evolve.cli import CommandParser, limit_threads, run_command
+from evolve.terminal import agrees, say, warn
 from policies.errors import ConfigError
 
 DECLINED = 1  # the user was asked and did not go on
@@ -32,9 +33,9 @@ def _list(options: argparse.Namespace) -> int:
 
     glances = list_runs(options.runs)
     if options.json:
-        print(to_json(glances))
+        say(to_json(glances))
     elif not glances:
-        print(f"no run in {options.runs}; python -m evolve.loop --budget 300 begins one")
+        say(f"no run in {options.runs}; python -m evolve.loop --budget 300 begins one")
     else:
         print_tables(listing(glances, options.runs))
     return 0
@@ -47,7 +48,7 @@ def _show(options: argparse.Namespace) -> int:
 
     record = read_run(find_run(options.run, options.runs))
     if options.json:
-        print(to_json(record))
+        say(to_json(record))
     else:
         print_tables(overview(record))
     return 0
@@ -59,11 +60,12 @@ def _diff(options: argparse.Namespace) -> int:
 
     a, b = (find_side(name, options.runs) for name in (options.a, options.b))
     if options.json:
-        print(to_json(a, b))
+        say(to_json(a, b))
         return 0
     tables, text = difference(a, b)
     print_tables(tables)
-    print(("\n" if tables else "") + text, end="")
+    if text:
+        say(("\n" if tables else "") + text.removesuffix("\n"))
     return 0
 
 
@@ -95,7 +97,7 @@ def _redact(options: argparse.Namespace) -> int:
 
     folder = find_run(options.run, options.runs)
     if not _agreed(options, f"what users said goes from {folder} for ever, and it cannot resume"):
-        print("nothing was redacted", file=sys.stderr)
+        warn("nothing was redacted")
         return DECLINED
     done = redact(folder)
     lines = [
@@ -117,7 +119,7 @@ def _purge(options: argparse.Namespace) -> int:
     content = Content.of(folder)
     size = f"{content.files} files, {content.size / 1e6:.1f} MB"
     if not _agreed(options, f"{folder} goes for ever ({size})"):
-        print("nothing was removed", file=sys.stderr)
+        warn("nothing was removed")
         return DECLINED
     purge(folder)
     _tell(options, f"{folder} is removed ({size})", {"removed": str(folder)})
@@ -125,7 +127,7 @@ def _purge(options: argparse.Namespace) -> int:
 
 
 def _tell(options: argparse.Namespace, told: str, data: Mapping[str, object]) -> None:
-    print(json.dumps({"schema": 1, **data}, ensure_ascii=False) if options.json else told)
+    say(json.dumps({"schema": 1, **data}, ensure_ascii=False) if options.json else told)
 
 
 def _agreed(options: argparse.Namespace, what: str) -> bool:
@@ -141,11 +143,7 @@ def _agreed(options: argparse.Namespace, what: str) -> bool:
             f"What cannot be undone is confirmed first ({what}), but there is no terminal to ask "
             "on; give --yes."
         )
-    try:
-        answer = input(f"{what}; go on? [y/N] ")
-    except EOFError:
-        return False
-    return answer.strip().casefold() in {"y", "yes"}
+    return agrees(f"{what}; go on?")
 
 
 def _parser() -> argparse.ArgumentParser:

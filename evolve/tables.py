@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from evolve.terminal import in_line, say
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -34,11 +36,12 @@ def print_tables(tables: Sequence[Table]) -> None:
     if sys.stdout.isatty():
         _draw(tables)
     else:
-        print("\n\n".join(plain(table) for table in tables))
+        say("\n\n".join(plain(table) for table in tables))
 
 
 def plain(table: Table) -> str:
     """A table as aligned text without trailing spaces."""
+    table = _shown(table)
     lines = (table.columns, *table.rows)
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     shown = [table.title]
@@ -59,13 +62,19 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return {name: name[:length] for name in full}
 
 
+def _shown(table: Table) -> Table:
+    """A table whose texts stay in their cells, whatever they hold."""
+    columns, *rows = (tuple(map(in_line, line)) for line in (table.columns, *table.rows))
+    return Table(in_line(table.title), columns, tuple(rows), table.left)
+
+
 def _draw(tables: Sequence[Table]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table as Drawn
 
     console = Console()
-    for position, table in enumerate(tables):
+    for position, table in enumerate(map(_shown, tables)):
         if position:
             console.print()
         drawn = Drawn(title=escape(table.title), title_justify="left", box=None, pad_edge=False)

@@ -18,6 +18,7 @@ from evolve.gym.people import User
 from evolve.gym.sample_bank import read_bank
 from evolve.ranges import check_range
 from evolve.seeding import derive
+from evolve.terminal import say
 from policies.errors import ConfigError
 from policies.files import write_whole
 
@@ -116,7 +117,7 @@ def write_example(seed: int, count: int, folder: Path) -> None:
             f"The example must be written where --out says, but {folder} cannot be "
             f"({error.strerror}); give a folder that can be written."
         ) from error
-    print(f"wrote {len(lines)} conversations and {len(probes)} probes to {folder}")
+    say(f"wrote {len(lines)} conversations and {len(probes)} probes to {folder}")
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from evolve.arguments import MODEL_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
 from evolve.interrupt import STOPPED, Interrupt, end_quietly
+from evolve.terminal import say, warn
 from policies.errors import ConfigError, GenerationError, RunStoppedError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _run(options: argparse.Namespace) -> int:
     spec = make_cast(models, means.timeout).model
     check_same(parts_of(options.out), brief, spec.name)
     if not _affordable(options, brief, spec):
-        print("nothing was called or paid", file=sys.stderr)
+        warn("nothing was called or paid")
         return INCOMPLETE
     if options.dry_run:
         return 0
@@ -65,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
         try:
             made, paid = _make(options, brief, (models, means, spec), interrupt)
         except RunStoppedError:
-            print(_AGAIN, file=sys.stderr)
+            warn(_AGAIN)
             return STOPPED + (interrupt.signal or signal.SIGINT)
     _report(made, options.out, paid)
     return INCOMPLETE if made.failed else 0
@@ -96,7 +97,7 @@ def _affordable(options: argparse.Namespace, brief: Brief, spec: ModelSpec) -> b
         return True
     cost = estimate(brief, left, spec)
     print_tables([cost.table])
-    print(flush=True)
+    say()
     return options.dry_run or options.yes or agreed_to(cost.total)
 
 
@@ -119,15 +120,10 @@ def _make(
         parts = stack.enter_context(opened(folder, brief, spec.name))
         connection = stack.enter_context(connected(models, how, folder))
         workshop = Workshop(
-            brief, make_lm(spec), parts, how.concurrency, _say, asked=interrupt.asked
+            brief, make_lm(spec), parts, how.concurrency, say, asked=interrupt.asked
         )
         made = workshop.make(options.users)
         return made, None if connection is None else Paid.of(connection)
-
-
-def _say(line: str) -> None:
-    # With its end in one piece: several threads tell lines.
-    print(f"{line}\n", end="", flush=True)
 
 
 def _report(made: Made, out: Path, paid: Paid | None) -> None:
@@ -147,15 +143,15 @@ def _report(made: Made, out: Path, paid: Paid | None) -> None:
         )
     users = users_of(list(made.users), str(out))
     write_users(made.users, out)
-    print("\n".join(missing), end="\n" * bool(missing))
     if missing:
-        print("give the same command again for another try; what is made stays")
+        say("\n".join(missing))
+        say("give the same command again for another try; what is made stays")
     tables = [balance_table(users)]
     if paid is not None:
         tables.append(paid_table(f"Paid: {paid.line}", (), paid))
-    print()
+    say()
     print_tables(tables)
-    print(f"\nwrote {len(users)} users to {out}")
+    say(f"\nwrote {len(users)} users to {out}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -16,6 +16,7 @@ from evolve.gym.sample_lives import PERIODS, Life, Schema, draw_life
 from evolve.gym.sample_people import SMALL_TALK, draw_person
 from evolve.gym.sample_talk import EXPLICITNESS, Speaker
 from evolve.seeding import derive
+from evolve.terminal import say
 from policies.errors import ConfigError
 from policies.files import write_whole
 
@@ -156,7 +157,7 @@ def main() -> int:
     domains = [name.strip() for name in options.domains.split(",") if name.strip()]
     users = make_users(options.seed, options.users, options.variant, domains=domains)
     write_users(users, options.out)
-    print(f"wrote {len(users)} users to {options.out}")
+    say(f"wrote {len(users)} users to {options.out}")
     return 0
 
 
