@@ -30,7 +30,7 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.exporting.source import find_source
     from evolve.tables import print_tables
 
-    source = find_source(options.source, options.policy)
+    source = find_source(options.source, options.policy, options.agent)
     export = FORMATS[options.format](source.policy, source.origin)
     _write(Path(options.out), export.text)
     print_tables([table(source.policy, options.format, export.fates)])
@@ -62,6 +62,7 @@ def _write(path: Path, text: str) -> None:
 
 def _last_words(source: Source, export: Export, out: str) -> list[str]:
     """What must be known of the file before it is used."""
+    from evolve.exporting.account import beginning
     from policies.policy import seed_policy
 
     lines = [f"policy: {source.origin.sentence}"]
@@ -76,7 +77,7 @@ def _last_words(source: Source, export: Export, out: str) -> list[str]:
             "score it with a real model before you rely on it: "
             f"python -m evolve.eval {shlex.join(pair)} --model {_MODEL}"
         )
-    lines += [f"left out of write_prompt: {start}" for start in export.left_out]
+    lines += [f"left out of write_prompt: {beginning(one)}" for one in export.left_out]
     lines += [f"to do: {one}" for one in export.to_do]
     return [*lines, f"written: {out}"]
 
@@ -97,6 +98,11 @@ def _parser() -> argparse.ArgumentParser:
         "--policy",
         metavar="VERSION",
         help="best, seed, an id or its first digits, a candidate such as gen-001.0 (best)",
+    )
+    add(
+        "--agent",
+        metavar="PACKAGE:CLASS",
+        help="the memory system of one's own that a policy file is of; runs name theirs",
     )
     return parser
 

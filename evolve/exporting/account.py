@@ -13,19 +13,19 @@ from policies.declared import declared
 from policies.policy import Policy
 from policies.settings import as_text
 
-How = Literal["carried", "words", "yours", "lost"]
+How = Literal["carried", "words", "yours", "lost", "added"]
 _SHOWN: Mapping[How, str] = {
     "carried": "carried over",
     "words": "asked for in words",
     "yours": "left to your code",
     "lost": "not expressed",
+    "added": "set beside the policy",
 }
 ARCHITECTURE = "architecture"
 OWN_CLASS = "a memory system of your own: its class stays code of yours, and is not in the file"
 """What becomes of an architecture that is a class, wherever it goes."""
 
-MOST_SHOWN = 50
-"""Memories that stand for all of them where a target only searches: the most that top_k may be."""
+_QUOTED = 40  # characters of a paragraph that are on the screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class Fate:
     """What became of one part of a policy.
 
     Attributes:
-        part: ``architecture``, or the name of a text or a setting.
+        part: ``architecture``, or the name of a text or a setting; if ``added``, of the target's.
         how: ``carried``: the target does it; ``words``: a model is told to do it, and may not;
             ``yours``: the file says it, and the code around the target must do it; ``lost``: the
-            target cannot express it.
+            target cannot express it; ``added``: the file sets what the policy does not say.
         where: Where it stands in the export, what to do, or why it is not there.
     """
 
@@ -51,9 +51,9 @@ class Export:
 
     Attributes:
         text: The whole file.
-        fates: One of each part of the policy, in the order of its file.
+        fates: One of each part of the policy, in the order of its file, then what is added.
         to_do: What has to be filled in by hand, a sentence each.
-        left_out: Beginnings of paragraphs of prompts that are not in the file.
+        left_out: Paragraphs of the write prompt that are not in it, whole.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Export:
 
 
 def settled(policy: Policy, told: Iterable[Fate], otherwise: str) -> tuple[Fate, ...]:
-    """One fate of each part of a policy, in the order of its file.
+    """One fate of each part of a policy, in the order of its file, then what is added.
 
     Args:
         policy: Whose parts are accounted for.
@@ -74,7 +74,8 @@ def settled(policy: Policy, told: Iterable[Fate], otherwise: str) -> tuple[Fate,
     if declared(policy.architecture):
         known[ARCHITECTURE] = Fate(ARCHITECTURE, "yours", OWN_CLASS)
     parts = (ARCHITECTURE, *policy.texts, *policy.settings)
-    return tuple(known.get(part, Fate(part, "lost", otherwise)) for part in parts)
+    added = (fate for fate in known.values() if fate.how == "added")
+    return (*(known.get(part, Fate(part, "lost", otherwise)) for part in parts), *added)
 
 
 def notes(
@@ -86,7 +87,7 @@ def notes(
         policy: What is exported.
         origin: What it was tuned to.
         fates: Of its parts.
-        left_out: Beginnings of paragraphs that are not in the file.
+        left_out: Paragraphs that are left out.
     """
     by_how: dict[How, dict[str, str]] = {how: {} for how in _SHOWN}
     for fate in fates:
@@ -98,12 +99,6 @@ def notes(
         **{_SHOWN[how].replace(" ", "_"): parts for how, parts in by_how.items() if parts},
         **({"paragraphs_left_out": list(left_out)} if left_out else {}),
     }
-
-
-def your_code(policy: Policy, fates: Iterable[Fate]) -> dict[str, object]:
-    """Texts and settings that the code around a target is to keep to, by name."""
-    parts = {**policy.texts, **policy.settings}
-    return {f.part: parts[f.part] for f in fates if f.how == "yours" and f.part in parts}
 
 
 def json_file(content: Mapping[str, object]) -> str:
@@ -121,7 +116,7 @@ def comment(
         for fate in fates
         if fate.how != "carried"
     ]
-    return [*lines, *(f"paragraph left out: {start}" for start in left_out)]
+    return [*lines, *(f"paragraph left out: '{_one_line(one)}'" for one in left_out)]
 
 
 def table(policy: Policy, format_name: str, fates: Iterable[Fate]) -> Table:
@@ -129,6 +124,16 @@ def table(policy: Policy, format_name: str, fates: Iterable[Fate]) -> Table:
     rows = tuple((_named(policy, f.part), _SHOWN[f.how], f.where) for f in fates)
     title = f"{policy.name} ({policy.short_id}) as {format_name}"
     return Table(title, ("part", "what becomes of it", "where, or why"), rows, left=3)
+
+
+def beginning(paragraph: str) -> str:
+    """How a paragraph begins, in quotes, for the screen."""
+    text = _one_line(paragraph)
+    return f"'{text[:_QUOTED].rstrip()}…'" if len(text) > _QUOTED else f"'{text}'"
+
+
+def _one_line(paragraph: str) -> str:
+    return " ".join(paragraph.split())
 
 
 def _named(policy: Policy, part: str) -> str:

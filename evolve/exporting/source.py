@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from evolve.agents.own import declare_agent
 from evolve.config import SAMPLE
 from evolve.exporting.origin import Origin, find_origin, options_of
 from evolve.results.run_record import RunRecord, find_run, read_run
@@ -37,17 +38,20 @@ class Source:
     scored_by: tuple[str, ...] = ()
 
 
-def find_source(name: str, version: str | None) -> Source:
+def find_source(name: str, version: str | None, agent: str | None = None) -> Source:
     """The policy that is meant.
 
     Args:
         name: A policy file, the folder of a run, its name, or ``latest``.
         version: ``best``, ``seed``, an id or its first digits, the name of a candidate, or in scope
             ``user`` that of a user; None for the best.
+        agent: The memory system of one's own that a policy file is of.
 
     Raises:
         UserError: There is no such file, run or version.
     """
+    if agent is not None:
+        declare_agent(agent)
     path = Path(name)
     if path.suffix in {".yaml", ".yml"} or os.path.isfile(path):
         if version is not None:

@@ -113,7 +113,7 @@ def _fates(policy: Policy, kind: str, told: Instructions) -> list[Fate]:
     if kind == "awe":
         prompt = "memory_config.custom_fact_extraction_prompt"
         fates += [
-            Fate("memory_types", "carried", f"{prompt}"),
+            told.types_fate(prompt),
             told.fate(prompt),
         ]
     time = policy.settings.get("memory_order") == "time"

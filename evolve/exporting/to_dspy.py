@@ -28,7 +28,7 @@ _SIGNATURES: Mapping[str, str] = {
     "reply": "memories, conversation, message -> reply",
     "answer": "memories, conversation, question -> answer",
 }
-_OTHERWISE = "a program has instructions alone; the numbers are under mnemotune.settings"
+_OTHERWISE = "no prompt of the policy shows it, and a program has its prompts alone"
 
 
 def to_dspy(policy: Policy, origin: Origin) -> Export:
@@ -64,7 +64,7 @@ def _instructions(policy: Policy) -> dict[str, str]:
             continue
         text = policy.texts[text_name].strip()
         values = {name: f"(see the field {name})" for name in names(text)}
-        if "memory_types" in values:
+        if "memory_types" in values and "memory_types" in policy.texts:
             values["memory_types"] = policy.texts["memory_types"].strip()
         told[predictor] = fill(text, values)
     return told
@@ -84,10 +84,17 @@ def _fates(policy: Policy) -> list[Fate]:
         Fate(text, "carried", f"instructions of the predictor {predictor}")
         for text, predictor in PREDICTORS.items()
     ]
-    fates.append(Fate("memory_types", "carried", "instructions of the predictor write"))
+    listed = [to for name, to in PREDICTORS.items() if _lists_types(policy.texts.get(name, ""))]
+    if listed:
+        where = f"instructions of the predictor {', '.join(listed)}"
+        fates.append(Fate("memory_types", "carried", where))
     stores = "your code keeps the memories and hands them over as the field memories"
     if policy.architecture == "native":
         stores = "your code hands the conversation over as the field of that name"
     fates.append(Fate(ARCHITECTURE, "yours", stores))
     yours = "mnemotune.settings: your code keeps to it"
     return [*fates, *(Fate(name, "yours", yours) for name in policy.settings)]
+
+
+def _lists_types(text: str) -> bool:
+    return "memory_types" in names(text)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from evolve.exporting.account import ARCHITECTURE, Export, Fate, comment, settled
-from evolve.exporting.instructions import Instructions, write_instructions
+from evolve.exporting.instructions import (
+    Instructions,
+    heading_of,
+    in_words,
+    paragraphs,
+    write_instructions,
+)
 from evolve.exporting.origin import Origin
-from policies.placeholders import fill
 from policies.policy import Policy
 from policies.settings import SettingValue
 
@@ -48,10 +53,7 @@ def to_openai(policy: Policy, origin: Origin) -> Export:
     """A Markdown text to send as the system message; what it lacks is in a comment on top."""
     told = write_instructions(policy)
     sections = [f"# Notes on the user\n\n{told.text}"] if told.text else []
-    for heading, name in (("Replies", "reply_prompt"), ("Questions", "answer_prompt")):
-        if name not in policy.texts:  # of a memory system of one's own
-            continue
-        sections.append(f"# {heading}\n\n{fill(policy.texts[name].strip(), {'memories': _NOTES})}")
+    sections += _prompts(policy)
     said = _said(policy)
     if said:
         sections.append("# Settings\n\n" + "\n".join(f"- {words}" for words in said.values()))
@@ -60,6 +62,25 @@ def to_openai(policy: Policy, origin: Origin) -> Export:
     lines = "\n".join(line.replace("--", "—") for line in notes)  # which would end the comment
     text = f"<!--\n{lines}\n-->\n\n" + "\n\n".join(sections) + "\n"
     return Export(text, fates, left_out=told.left_out)
+
+
+def _prompts(policy: Policy) -> list[str]:
+    """The prompts for replies and answers, and once for both what shows the memories."""
+    sections, headings = list[str](), dict[str, None]()
+    for title, name in (("Replies", "reply_prompt"), ("Questions", "answer_prompt")):
+        kept = []
+        for paragraph in paragraphs(policy.texts.get(name, "")):
+            heading = heading_of(paragraph, "memories")
+            if heading is None:
+                kept.append(in_words(paragraph, memories="your notes"))
+            else:
+                headings[heading] = None
+        if kept:
+            sections.append(f"# {title}\n\n" + "\n\n".join(kept))
+    if headings:
+        shown = "\n".join(heading for heading in headings if heading)
+        sections.append(f"# Memories\n\n{shown}\n{_NOTES}")
+    return sections
 
 
 def _said(policy: Policy) -> dict[str, str]:
@@ -71,7 +92,7 @@ def _fates(policy: Policy, told: Instructions, said: Mapping[str, str]) -> list[
     fates = [
         Fate("reply_prompt", "carried", "section Replies"),
         Fate("answer_prompt", "carried", "section Questions"),
-        Fate("memory_types", "carried", "section Notes on the user"),
+        told.types_fate("section Notes on the user"),
         told.fate("section Notes on the user"),
         Fate("recency_half_life", "carried", "off, as in any prompt"),
     ]

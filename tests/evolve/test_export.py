@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from evolve.agents.own import declare_agent
 from evolve.export import main
 from evolve.journal import read_header
+from policies.policy import write_policy
 from tests.evolve.results.conftest import made, run  # noqa: F401  # fixtures
 
 
@@ -46,3 +48,17 @@ def test_a_place_that_cannot_be_written_is_one_sentence(run, tmp_path, place, ca
 def test_a_name_that_is_too_long_is_one_sentence(tmp_path, capsys):
     assert main(["x" * 300, "--format", "yaml", "-o", str(tmp_path / "x.yaml")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_file_of_a_memory_system_of_ones_own_is_exported_with_its_class(
+    tmp_path, capsys, monkeypatch
+):
+    name = "evolve.agents.example:UserWords"
+    write_policy(declare_agent(name), tmp_path / "words.yaml")
+    monkeypatch.setattr("policies.declared._DECLARED", {})  # as in another process
+    out = str(tmp_path / "words.md")
+    command = [str(tmp_path / "words.yaml"), "--format", "openai", "-o", out]
+    assert main(command) == 2
+    assert "add --agent with this name" in capsys.readouterr().err
+    assert main([*command, "--agent", name]) == 0
+    assert "left to your code" in capsys.readouterr().out

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evolve.agents.example import UserWords
 from evolve.agents.own import declare_class
-from evolve.exporting.account import comment, notes, table
+from evolve.exporting.account import beginning, comment, notes, table
 from evolve.exporting.formats import FORMATS
 from evolve.exporting.origin import Origin
 from evolve.tables import plain
@@ -31,9 +33,9 @@ def test_every_part_has_one_fate_on_screen_and_in_the_file(format_name, architec
     policy = seed_policy(architecture)
     made = FORMATS[format_name](policy, STAND_IN)
     parts = ["architecture", *policy.texts, *policy.settings]
-    assert [fate.part for fate in made.fates] == parts
+    assert [fate.part for fate in made.fates if fate.how != "added"] == parts
     shown = plain(table(policy, format_name, made.fates)).splitlines()[2:]
-    assert [line.split()[0] for line in shown] == parts
+    assert [line.split()[0] for line in shown] == [fate.part for fate in made.fates]
     assert STAND_IN.sentence in made.text
     for fate in made.fates:
         assert fate.where
@@ -69,10 +71,27 @@ def test_the_class_of_an_agent_of_ones_own_is_never_carried_over(format_name):
 def test_paragraphs_that_are_left_out_are_named(policy):
     made = FORMATS["mem0"](policy, STAND_IN)
     assert len(made.left_out) == 3
-    assert made.left_out[0].startswith("'Answer with one JSON object")
+    assert all(one in policy.texts["write_prompt"] for one in made.left_out)
     kept = notes(policy, STAND_IN, made.fates, made.left_out)
     assert kept["paragraphs_left_out"] == list(made.left_out)
-    assert any(made.left_out[0] in line for line in comment(policy, STAND_IN, (), made.left_out))
+    whole = " ".join(made.left_out[0].split())
+    assert whole.endswith("answer {}.")
+    assert any(whole in line for line in comment(policy, STAND_IN, (), made.left_out))
+    assert beginning(made.left_out[0]) == "'Answer with one JSON object and nothing…'"
+
+
+@pytest.mark.parametrize("format_name", ["mem0", "langmem", "openai", "amemgym"])
+def test_no_sentence_points_to_a_paragraph_that_is_left_out(policy, format_name):
+    made = FORMATS[format_name](policy, STAND_IN)
+    assert "conversation at the end" in " ".join(policy.texts["write_prompt"].split())
+    assert "at the end" not in made.text
+    assert "3 paragraphs and the words that point there" in " ".join(f.where for f in made.fates)
+
+
+@pytest.mark.parametrize("architecture", ["rag", "awe", "mem0"])
+def test_notes_are_named_once_in_a_system_prompt(architecture):
+    made = FORMATS["openai"](seed_policy(architecture), STAND_IN)
+    assert made.text.count("(your notes") == 1
 
 
 def test_a_prompt_in_one_paragraph_still_hands_over_its_types(policy):
@@ -82,7 +101,7 @@ def test_a_prompt_in_one_paragraph_still_hands_over_its_types(policy):
     (fate,) = (one for one in made.fates if one.part == "write_prompt")
     assert fate.how == "lost"
     assert "each paragraph of it shows" in made.text
-    assert made.left_out == ("'Write JSON {} of {{memory_types}} {{memo…'",)
+    assert made.left_out == (prompt,)
 
 
 @pytest.mark.parametrize("format_name", ["mem0", "langmem", "openai", "amemgym"])
@@ -113,3 +132,12 @@ def test_a_policy_file_says_it_again_wherever_it_goes(policy):
     assert again.id == policy.id
     assert again.scores["tuned_to"] == STAND_IN.sentence
     assert "tuned_to" not in read_policy_text(FORMATS["yaml"](policy, STAND_IN).text, "it").scores
+
+
+def test_a_number_that_the_policy_does_not_have_is_listed(policy):
+    made = FORMATS["mem0"](policy, STAND_IN)
+    assert "threshold" not in policy.settings
+    assert json.loads(made.text)["search"]["threshold"] == 0
+    (added,) = (fate for fate in made.fates if fate.how == "added")
+    assert added.part == "threshold"
+    assert added.where in made.text
