@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
-from reprlib import repr as short_repr
 from typing import TYPE_CHECKING, Any
+
+from policies.shown import short
 
 if TYPE_CHECKING:
     from evolve.config import Options
@@ -78,7 +80,7 @@ def run(
     given = _known(options)
     here = _name_agent(given, agent)
     place = _place(folder, given.get("strategy", "joint"))
-    past = read_header(place)["options"] if (place / "journal.jsonl").is_file() else None
+    past = read_header(place)["options"] if os.path.isfile(place / "journal.jsonl") else None
     given |= {} if budget is None else {"budget": budget}
     given |= {} if policy is None else {"policy": _policy_path(policy, place)}
     given |= {"jobs": 1} if here else {}
@@ -133,7 +135,7 @@ def _name_agent(given: dict[str, Any], agent: type[Any] | str | None) -> bool:
 
         raise AgentError(
             "agent of evolve.run is a class, or its name as package:Class, but is "
-            f"{short_repr(agent)}; hand over the class itself."
+            f"{short(agent)}; hand over the class itself."
         )
     from evolve.agents.own import declare_class
 
@@ -158,7 +160,7 @@ def _path(what: str, given: object) -> Path:
     if not isinstance(given, str | Path) or "\0" in str(given):
         raise ConfigError(
             f"{what} of evolve.run is a path as text or a Path, without null characters, but is "
-            f"{short_repr(given)}; name another."
+            f"{short(given)}; name another."
         )
     return Path(given)
 

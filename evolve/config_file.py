@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from evolve.arguments import Argument
 from policies.errors import ConfigError
+from policies.shown import short
 
 _KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -45,12 +45,12 @@ def checked_options(
     found: dict[str, Any] = {}
     for given, value in options.items():
         # Yes is what YAML takes for true.
-        name = "yes" if given is True else given if isinstance(given, str) else _shown(given)
+        name = "yes" if given is True else given if isinstance(given, str) else short(given)
         key = name.replace("-", "_")
         if key not in known:
             raise ConfigError(
                 f"Options are named by their long names without the two dashes, but {path} has "
-                f"{_shown(name)}; name one of {', '.join(sorted(a.name for a in known.values()))}."
+                f"{short(name)}; name one of {', '.join(sorted(a.name for a in known.values()))}."
             )
         if key in found:
             raise ConfigError(f"An option is named once, but {path} has {name!r} twice; drop one.")
@@ -96,15 +96,6 @@ def _why(error: Exception) -> str:
     return str(why or str(error).partition(";")[0])[:100]
 
 
-def _shown(value: object) -> str:
-    """The beginning of a value, which may be endless."""
-    try:
-        text = reprlib.repr(value)
-    except ValueError:  # a number of thousands of digits
-        return "a number that is too long to show"
-    return text if len(text) <= 100 else f"{text[:100]}…"
-
-
 def _value(path: str, argument: Argument, value: object) -> object:
     """The value as the command line would give it."""
     kind = argument.kind
@@ -124,5 +115,5 @@ def _value(path: str, argument: Argument, value: object) -> object:
             with suppress(ValueError, OverflowError):  # too many digits
                 return kind(value)
     raise ConfigError(
-        f"{argument.name} must be {_KINDS[kind]}, but {path} has {_shown(value)}; mend its value."
+        f"{argument.name} must be {_KINDS[kind]}, but {path} has {short(value)}; mend its value."
     )

@@ -9,6 +9,7 @@ from evolve.agents.own import declare_agent
 from evolve.agents.registry import check_usable
 from evolve.lm.base import CAPS
 from evolve.roles import Models
+from policies.errors import PolicyFileError
 from policies.policy import Policy, read_policy, seed_policy
 
 if TYPE_CHECKING:
@@ -82,6 +83,27 @@ def load_policy(name_or_path: str, agent: str | None = None) -> Policy:
     return policy
 
 
+def read_policy_file(path: Path) -> Policy:
+    """A policy file that a user names.
+
+    Raises:
+        PolicyFileError: It is not usable; of what looks like something else, where that goes.
+    """
+    from evolve.importing.source import other_kind
+
+    try:
+        return read_policy(path)
+    except PolicyFileError:
+        kind = other_kind(path)
+        if kind is None:
+            raise
+    raise PolicyFileError(
+        f"{path}: a policy file has the keys schema, architecture and texts, but this one has none "
+        f"of them and looks like {kind}; python -m evolve.import_policy makes a policy of a prompt "
+        "or of a configuration of mem0 or AMemGym."
+    )
+
+
 def imported_table(name_or_path: str) -> Table | None:
     """What was found in the prompt or configuration that a policy is made of; None for others.
 
@@ -103,4 +125,4 @@ def _read(name_or_path: str) -> Policy:
     if path.suffix.lower() in IMPORTED:
         return _imported(path).policy
     looks_like_path = "/" in name_or_path or path.suffix in {".yaml", ".yml"}
-    return read_policy(name_or_path) if looks_like_path else seed_policy(name_or_path)
+    return read_policy_file(path) if looks_like_path else seed_policy(name_or_path)

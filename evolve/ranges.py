@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from policies.errors import ConfigError
+from policies.shown import short
 
 SHOWN = 100  # characters of a value that is refused
 MOST_PRICE = 1e9  # dollars per million tokens
@@ -47,10 +48,12 @@ def check_range(option: str, value: int, least: int, most: int | None = None) ->
     named = f"--{option.replace('_', '-')}"
     if value < least:
         raise ConfigError(
-            f"{named} must be at least {least}, but is {value}; give a larger number."
+            f"{named} must be at least {least}, but is {short(value)}; give a larger number."
         )
     if most is not None and value > most:
-        raise ConfigError(f"{named} must be at most {most}, but is {value}; give a smaller number.")
+        raise ConfigError(
+            f"{named} must be at most {most}, but is {short(value)}; give a smaller number."
+        )
 
 
 def parse_price(given: str | list[float] | tuple[float, float]) -> tuple[float, float]:

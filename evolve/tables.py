@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evolve.terminal import in_line, say
+from policies.shown import short
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Table:
 def number(value: float | None, digits: int = 4, missing: str = "-") -> str:
     """A number with so many decimals, or ``missing`` where it is undefined."""
     return missing if value is None else f"{value:.{digits}f}"
+
+
+def option_text(value: object) -> str:
+    """The value of an option; a number of hundreds of digits is shortened."""
+    return value if isinstance(value, str) else short(value)
 
 
 def print_tables(tables: Sequence[Table]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -28,6 +30,24 @@ def check_regular(path: Path) -> None:
         raise OSError(errno.EINVAL, "it is a device or a pipe, not a file", str(path))
 
 
+def check_writable(path: Path) -> None:
+    """Check, leaving no trace, that ``write_whole`` could write a file now.
+
+    Raises:
+        OSError: It could not, and why.
+    """
+    path = _place(path)
+    missing, folder = [_temporary(path).name], path.parent
+    while not os.path.lexists(folder):
+        missing.append(folder.name)
+        folder = folder.parent
+    for name in missing:  # the file system says whether it takes such a name
+        with suppress(FileNotFoundError):
+            os.lstat(folder / name)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write UTF-8 text to a temporary neighbour and rename it; missing folders are made.
 
@@ -45,12 +65,9 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     Raises:
         OSError: The file cannot be written; what stood there before is untouched.
     """
-    path = Path(os.path.realpath(path))
-    check_regular(path)
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    path = _place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = _temporary(path)
     try:
         with temporary.open("wb") as file:
             file.writelines(pieces)
@@ -58,3 +75,20 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _place(path: Path) -> Path:
+    """Where a file is written, links followed.
+
+    Raises:
+        OSError: No file can stand there.
+    """
+    place = Path(os.path.realpath(path))
+    check_regular(place)
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(place))
+    return place
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")

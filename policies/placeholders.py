@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from reprlib import repr as short_repr
 from types import MappingProxyType
 
 from policies.declared import declared
 from policies.errors import PolicyFileError
+from policies.shown import short
 
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}")
 
@@ -93,7 +93,7 @@ def check_texts(architecture: str, texts: Mapping[str, object]) -> dict[str, str
     for name in texts:
         if name not in expected:
             raise PolicyFileError(
-                f"architecture {architecture} has no text {short_repr(name)}; remove it (its texts:"
+                f"architecture {architecture} has no text {short(name)}; remove it (its texts:"
                 f" {', '.join(expected)})"
             )
     for name in expected:
@@ -104,7 +104,7 @@ def check_texts(architecture: str, texts: Mapping[str, object]) -> dict[str, str
 
 def _checked_text(architecture: str, name: str, text: object) -> str:
     if not isinstance(text, str):
-        raise PolicyFileError(f"text {name} must be text, not {short_repr(text)}; put it in quotes")
+        raise PolicyFileError(f"text {name} must be text, not {short(text)}; put it in quotes")
     if not text.strip():
         raise PolicyFileError(f"text {name} must not be empty; write it or copy that of the seed")
     if any("\ud800" <= character <= "\udfff" for character in text):

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
-from reprlib import repr as short_repr
 from typing import Any
 
 from policies import policy_yaml
@@ -18,6 +17,7 @@ from policies.files import read_whole, write_whole
 from policies.placeholders import TEXTS, check_texts
 from policies.settings import SettingValue
 from policies.settings import check as check_settings
+from policies.shown import short
 
 ARCHITECTURES: tuple[str, ...] = tuple(TEXTS)
 EXTRA: frozenset[str] = frozenset({"mem0"})
@@ -140,12 +140,12 @@ def make_policy(
     if architecture not in ARCHITECTURES and declared(architecture) is None:
         if ":" in architecture:
             raise PolicyFileError(
-                f"architecture {short_repr(architecture)} is a memory system of somebody's own, "
+                f"architecture {short(architecture)} is a memory system of somebody's own, "
                 "which is used where it is named, too; add --agent with this name"
             )
         raise PolicyFileError(
             f"architecture must be one of {', '.join(ARCHITECTURES)}, not"
-            f" {short_repr(architecture)}; change it"
+            f" {short(architecture)}; change it"
         )
     return Policy(
         architecture,
@@ -244,7 +244,7 @@ def seed_policy(architecture_or_name: str) -> Policy:
     seeds = sorted(item.name.removesuffix(".yaml") for item in folder.iterdir())
     if stem not in seeds:
         raise PolicyFileError(
-            f"there is no seed policy {short_repr(architecture_or_name)}; use one of"
+            f"there is no seed policy {short(architecture_or_name)}; use one of"
             f" {', '.join(seeds)}, or the path of a policy file"
         )
     text = (folder / f"{stem}.yaml").read_text(encoding="utf-8")
@@ -258,7 +258,7 @@ def _from_document(document: Mapping[object, object]) -> Policy:
         raise PolicyFileError(f"the key schema is missing; add schema: {SCHEMA}")
     if type(document["schema"]) is not int or document["schema"] != SCHEMA:
         raise PolicyFileError(
-            f"schema must be {SCHEMA}, not {short_repr(document['schema'])}; write the file in"
+            f"schema must be {SCHEMA}, not {short(document['schema'])}; write the file in"
             f" schema {SCHEMA}, or use the version of Mnemotune that wrote it"
         )
     policy = make_policy(
@@ -270,7 +270,7 @@ def _from_document(document: Mapping[object, object]) -> Policy:
     )
     if document.get("id", policy.id) != policy.id:
         raise PolicyFileError(
-            f"id must be '{policy.id}', the hash of the content, not {short_repr(document['id'])};"
+            f"id must be '{policy.id}', the hash of the content, not {short(document['id'])};"
             " write that, or remove the line"
         )
     scores = _mapping(document, "scores")
@@ -284,13 +284,13 @@ def _lineage(fields: Mapping[str, object]) -> Lineage:
     parents = fields.get("parents", [])
     if not isinstance(parents, list):
         raise PolicyFileError(
-            f"lineage parents must be a list of ids, not {short_repr(parents)}; write [] for none"
+            f"lineage parents must be a list of ids, not {short(parents)}; write [] for none"
         )
     generation = fields.get("generation", 0)
     if type(generation) is not int or generation < 0:
         raise PolicyFileError(
             "lineage generation must be a whole number from 0, not"
-            f" {short_repr(generation)}; write 0 for a policy of your own"
+            f" {short(generation)}; write 0 for a policy of your own"
         )
     feedback, run, environment = (
         None if fields.get(name) is None else _text(fields[name], f"lineage {name}")
@@ -310,7 +310,7 @@ def _only(found: Mapping[Any, object], known: tuple[str, ...], where: str) -> No
     for key in found:
         if key not in known:
             raise PolicyFileError(
-                f"{where} has no key {short_repr(key)}; remove it (keys: {', '.join(known)})"
+                f"{where} has no key {short(key)}; remove it (keys: {', '.join(known)})"
             )
 
 
@@ -318,14 +318,14 @@ def _mapping(document: Mapping[object, object], key: str) -> dict[str, object]:
     value = document.get(key, {})
     if not isinstance(value, dict):
         raise PolicyFileError(
-            f"{key} must be a mapping (name: value), not {short_repr(value)}; write it as one"
+            f"{key} must be a mapping (name: value), not {short(value)}; write it as one"
         )
     return value
 
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise PolicyFileError(f"{what} must be text, not {short_repr(value)}; put it in quotes")
+        raise PolicyFileError(f"{what} must be text, not {short(value)}; put it in quotes")
     return value
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from reprlib import repr as short_repr
 from typing import cast
 
 from policies.declared import declared
 from policies.errors import PolicyFileError
+from policies.shown import short
 
 SettingValue = int | str | bool | None
 
@@ -207,7 +207,7 @@ def as_text(value: SettingValue) -> str:
 def _checked(setting: Setting, value: object) -> SettingValue:
     if not setting.accepts(value):
         raise PolicyFileError(
-            f"setting {setting.name} {setting.rule}, not {short_repr(value)}; change it, or remove"
+            f"setting {setting.name} {setting.rule}, not {short(value)}; change it, or remove"
             f" it for the default {as_text(setting.default)}"
         )
     assert value is None or isinstance(value, int | str)  # accepts() has said so
@@ -223,6 +223,6 @@ def _misplaced(architecture: str, name: object, known: tuple[str, ...]) -> str:
             f" {architecture}; remove it (settings here: {allowed})"
         )
     return (
-        f"architecture {architecture} has no setting {short_repr(name)}; remove it or use one of"
+        f"architecture {architecture} has no setting {short(name)}; remove it or use one of"
         f" its settings ({allowed})"
     )

@@ -14,7 +14,6 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from reprlib import repr as short_repr
 from typing import Any, TypeVar
 
 from evolve.agents.base import MemoryAgent, Prepared, Query
@@ -26,6 +25,7 @@ from policies.declared import Declared, declare
 from policies.errors import AgentError, MnemotuneError, PolicyFileError
 from policies.policy import Policy, seed_policy
 from policies.settings import SETTINGS
+from policies.shown import short
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _TEXTS = tuple(part for part in PARTS if part != "settings")
@@ -58,7 +58,7 @@ def declare_agent(name: str) -> Policy:
     for key, value in settings.items():
         if not wanted[key].accepts(value):
             raise AgentError(
-                f"Setting {key} {wanted[key].rule}, but {name} has {short_repr(value)}; change it."
+                f"Setting {key} {wanted[key].rule}, but {name} has {short(value)}; change it."
             )
     in_order = {part: texts[part] for part in _TEXTS if part in texts}
     declare(name, Declared(in_order, settings))
@@ -93,7 +93,7 @@ def load_class(name: str) -> type[Any]:
         return _given[name]
     if not _NAME.fullmatch(name):
         raise AgentError(
-            f"--agent must be a class as package:Class, but is {short_repr(name)}; name the module,"
+            f"--agent must be a class as package:Class, but is {short(name)}; name the module,"
             " a colon and the class."
         )
     module_name, _, class_name = name.partition(":")
@@ -232,13 +232,13 @@ def _mapping(found: type[Any], attribute: str, name: str, known: Sequence[str]) 
     if not isinstance(value, Mapping):
         raise AgentError(
             f"{attribute} of an agent maps names to values, but that of {name} is "
-            f"{short_repr(value)}; write it as a dict."
+            f"{short(value)}; write it as a dict."
         )
     for key in value:
         if key not in known:
             raise AgentError(
                 f"{attribute} of an agent are among {', '.join(known)}, but {name} has "
-                f"{short_repr(key)}; rename or remove it."
+                f"{short(key)}; rename or remove it."
             )
     return dict(value)
 

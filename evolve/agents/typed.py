@@ -6,13 +6,13 @@ A record of other types would be written to the journal and could not be read ag
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from reprlib import repr as short_repr
 from types import MappingProxyType
 from typing import get_args
 
 from evolve.agents.base import Prepared
 from evolve.lm.base import Message, Request, Task
 from feedback.records import Context, Entry, Write
+from policies.shown import short
 
 Fits = Callable[[object], str]
 """From a value to what is wrong with it, empty where nothing is."""
@@ -42,13 +42,13 @@ def text_misfit(value: object) -> str:
     if not isinstance(value, str):
         return _shown(value)
     if any("\ud800" <= character <= "\udfff" for character in value):
-        return f"{short_repr(value)}, with half a character (a surrogate)"
+        return f"{short(value)}, with half a character (a surrogate)"
     return ""
 
 
 def _shown(value: object) -> str:
     try:
-        return short_repr(value)
+        return short(value)
     except Exception:  # of somebody's __repr__
         return f"a {type(value).__name__}"
 

@@ -80,7 +80,7 @@ def _probe(record: Record) -> Probe:
             f"a probe has the keys {', '.join(KEYS)}, found {_key(strange[0])}",
             "remove it or correct its spelling",
         )
-    expected = _value(record, "expected", record.get("expected"))
+    expected = _value(record, "`expected`", record.get("expected"))
     choices = _choices(record) if record.has("choices") else None
     if choices is not None and expected not in choices:
         raise record.place.wrong(
@@ -89,7 +89,7 @@ def _probe(record: Record) -> Probe:
         )
     return Probe(
         place=record.place,
-        user=_value(record, "user", record.get("user")),
+        user=_value(record, "`user`", record.get("user")),
         state=_state(record),
         question=record.text("question"),
         expected=expected,
@@ -104,26 +104,26 @@ def _key(key: object) -> str:
     return shown(key) if isinstance(key, str | int | float) else "one that is no text"
 
 
-def _value(record: Record, key: str, value: object) -> str:
-    """A text, or a number as it is written."""
+def _value(record: Record, what: str, value: object) -> str:
+    """A text, or a number as it is written; ``what`` names it in messages."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return str(value)
         except ValueError:  # hexadecimal of thousands of digits
             raise record.place.wrong(
-                f"`{key}` must be text, found {shown(value)}", "put it in quotes"
+                f"{what} must be text, found {shown(value)}", "put it in quotes"
             ) from None
     if isinstance(value, bool | date):
         raise record.place.wrong(
-            f"`{key}` must be text, found {value}, which YAML takes for something else",
+            f"{what} must be text, found {value}, which YAML takes for something else",
             "put it in quotes",
         )
-    return " ".join(record.place.text(value, f"`{key}`").split())
+    return " ".join(record.place.text(value, what).split())
 
 
 def _state(record: Record) -> str:
     """The name of a state, which stands before a colon where it is asked for."""
-    name = _value(record, "state", record.get("state"))
+    name = _value(record, "`state`", record.get("state"))
     if set(name) & set(":|"):
         raise record.place.wrong(
             f"`state` is a name without a colon or a bar, found {shown(name)}",
@@ -134,17 +134,15 @@ def _state(record: Record) -> str:
 
 def _choices(record: Record) -> Mapping[str, str]:
     """Value to answer; in a list the values are the answers."""
-    given = record.get("choices")
+    given, each = record.get("choices"), "each of `choices`"
     if isinstance(given, list):
-        values = [_value(record, "each of `choices`", value) for value in given]
+        values = [_value(record, each, value) for value in given]
         choices = {value: value for value in values}
         same = len(choices) < len(values)
     else:
         fields = record.inner("choices").fields
-        choices = {_value(record, "each of `choices`", key): "" for key in fields}
+        choices = {_value(record, each, key): _value(record, each, fields[key]) for key in fields}
         same = len(choices) < len(fields)
-        for key, answer in fields.items():
-            choices[_value(record, "choices", key)] = _value(record, "each of `choices`", answer)
     if same or len(choices) < 2 or len(set(choices.values())) < len(choices):
         raise record.place.wrong(
             "`choices` must be at least two, no two the same, found "

@@ -10,6 +10,7 @@ from pathlib import Path
 from evolve.agents.own import declare_agent
 from evolve.config import SAMPLE
 from evolve.exporting.origin import Origin, find_origin, options_of
+from evolve.inputs import read_policy_file
 from evolve.results.run_record import RunRecord, find_run, read_run
 from policies.declared import declared
 from policies.errors import ExportError
@@ -59,7 +60,7 @@ def find_source(name: str, version: str | None, agent: str | None = None) -> Sou
                 f"--policy names a version of a run, but {name} is a policy file; leave one of the "
                 "two out."
             )
-        policy = read_policy(path)
+        policy = read_policy_file(path)
         scored_by = _scored_by(policy, options_of(policy, path))
         return Source(policy, find_origin(policy, path), name, scored_by=scored_by)
     record = read_run(find_run(name))

@@ -162,6 +162,8 @@ def read_bytes(path: str | Path, error: type[UserError]) -> bytes:
     Raises:
         UserError: As the class ``error``, in one sentence, where the file cannot be read.
     """
+    if not str(path).strip():
+        raise error("A file is named by its path, but the one given is blank; give its path.")
     try:
         return read_whole(Path(path))
     except FileNotFoundError:

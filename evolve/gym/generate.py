@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -73,16 +74,26 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check_out(out: Path) -> None:
-    """Refuse to take the place of a file that was not made here."""
+    """Check that what is paid for can be written, in the place of no file made elsewhere."""
     from evolve.gym.generating.parts import parts_of
+    from policies.files import check_writable
 
     if out.suffix != ".json":
         raise ConfigError(f"--out must be a JSON file, but is {out}; let its name end in .json.")
-    if out.is_dir() or (out.exists() and not parts_of(out).is_dir()):
+    parts = parts_of(out)
+    if os.path.isdir(out) or (os.path.exists(out) and not os.path.isdir(parts)):
         raise ConfigError(
-            f"--out must name a new file, or one whose parts are in {parts_of(out)}, but {out} is "
+            f"--out must name a new file, or one whose parts are in {parts}, but {out} is "
             "there already; give another path."
         )
+    try:
+        for path in (out, parts / out.name):
+            check_writable(path)
+    except OSError as error:
+        raise ConfigError(
+            f"--out must be a file that can be written, but {out} cannot be ({error.strerror}); "
+            "give another path."
+        ) from error
 
 
 def _affordable(options: argparse.Namespace, brief: Brief, spec: ModelSpec) -> bool:

@@ -17,6 +17,7 @@ from policies.files import read_whole
 
 _PROMPTS = frozenset({".txt", ".md", ".prompt"})
 _YAML = frozenset({".yaml", ".yml"})
+_POLICY = {"schema", "architecture", "texts"}
 _MOST_BYTES = 500_000  # as of a policy file
 
 
@@ -45,6 +46,19 @@ def import_source(path: Path) -> Imported:
         )
     except ImportSourceError as error:
         raise ImportSourceError(f"{path}: {error}") from error
+
+
+def other_kind(path: Path) -> str | None:
+    """What a YAML file looks like that has nothing of a policy; None where that cannot be said."""
+    try:
+        content = _parsed(_read(path), path)
+    except ImportSourceError:
+        return None
+    if not content or _POLICY & content.keys():
+        return None
+    if is_amemgym(content):
+        return "an agent configuration of AMemGym"
+    return "a configuration of mem0" if is_mem0(content) else "a configuration of something else"
 
 
 def _read(path: Path) -> str:

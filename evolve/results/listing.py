@@ -13,7 +13,7 @@ from typing import Any
 from evolve.folder import BEST
 from evolve.journal import FILE, REDACTED, read_header
 from evolve.results.run_record import read_summary, run_folders
-from evolve.tables import Table, number
+from evolve.tables import Table, number, option_text
 from policies.errors import UserError
 
 _ID = re.compile(r"^id: '?([0-9a-f]{8})", re.MULTILINE)
@@ -138,7 +138,7 @@ def _row(one: Glance) -> tuple[str, ...]:
         options["strategy"],
         options["policy"],
         options["model"],
-        f"{number(one.spent, 1)} of {options['budget']}",
+        f"{number(one.spent, 1)} of {option_text(options['budget'])}",
         "-" if one.versions is None else str(one.versions),
         " → ".join(number(score, 2) for score in one.memory),
         shown_gain(one.gain),

@@ -13,7 +13,7 @@ from evolve.gains import shown_gain
 from evolve.results.run_record import RunRecord
 from evolve.spent_table import OUTSIDE, TOKENS, dollars_cell
 from evolve.stats import Interval
-from evolve.tables import Table, number
+from evolve.tables import Table, number, option_text
 from policies.errors import RunFolderError
 
 PARETO = "pareto.yaml"
@@ -174,4 +174,4 @@ def _standing(point: Mapping[str, Any], best: str) -> str:
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else option_text(value)

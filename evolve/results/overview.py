@@ -12,7 +12,7 @@ from evolve.money import money
 from evolve.results.candidates import CandidateRecord
 from evolve.results.listing import shown_gain
 from evolve.results.run_record import RunRecord
-from evolve.tables import Table, number
+from evolve.tables import Table, number, option_text
 from policies.policy import Policy
 
 _SCORES = ("accuracy", "write", "read", "utilization", "format", "memory")
@@ -65,7 +65,7 @@ def _run(record: RunRecord) -> Table:
         best += f"; the run found {summary['best_policy'][:8]}" if summary else ""
     if record.options["scope"] == "user":
         best = "one for each user"
-    environment = str(record.options["env"])
+    environment, budget = str(record.options["env"]), option_text(record.options["budget"])
     if record.users is None:
         environment += " (gone or changed since: answers cannot be diagnosed)"
     models = dict.fromkeys(
@@ -77,8 +77,11 @@ def _run(record: RunRecord) -> Table:
         ("strategy", f"{record.options['strategy']}, scope {record.options['scope']}"),
         ("environment", environment),
         ("models", ", ".join(models)),
-        ("seed of random choices", str(record.options["seed"])),
-        ("budget", f"{number(summary.get('spent'), 1)} of {record.options['budget']} spent"),
+        ("seed of random choices", option_text(record.options["seed"])),
+        (
+            "budget",
+            f"{number(summary.get('spent'), 1)} of {budget} spent",
+        ),
         ("seed policy", f"{record.seed.name} {record.seed.short_id}"),
         ("best policy", best),
         ("memory score gained", shown_gain(summary.get("gain"))),

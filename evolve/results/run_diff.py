@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evolve.inputs import read_policy_file
 from evolve.results.run_record import RunRecord, find_run, read_run
 from evolve.results.versions import find_policy
-from evolve.tables import Table, number
+from evolve.tables import Table, number, option_text
 from policies.difference import diff_policies
 from policies.errors import RunFolderError
-from policies.policy import Policy, read_policy
+from policies.policy import Policy
 
 _SCORES = ("n", "accuracy", "write", "read", "utilization", "format", "memory")
 
@@ -56,7 +57,7 @@ def find_side(name: str, runs: Path) -> Side:
         UserError: It is nothing of these, or cannot be read.
     """
     if name.endswith((".yaml", ".yml")):
-        return Side(name, read_policy(name), None)
+        return Side(name, read_policy_file(Path(name)), None)
     try:
         record, version = read_run(find_run(name, runs)), "best"
     except RunFolderError:
@@ -110,7 +111,7 @@ def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
 
 def _shown(options: Mapping[str, Any], name: str) -> str:
     value = options.get(name)
-    return "-" if value is None else str(value)
+    return "-" if value is None else option_text(value)
 
 
 def _test_row(side: Side) -> tuple[str, ...]:

@@ -39,6 +39,6 @@ def _found(record: RunRecord, name: str, policies: Iterable[Policy], what: str) 
     versions = ", ".join(version.short_id for version in record.versions)
     raise RunFolderError(
         f"A {what} is named best, seed, or by the first {FEWEST_DIGITS} or more digits of its id, "
-        f"but {name!r} is that of {len(found) or 'no'} {what} of {record.folder}; its versions are "
+        f"but of those of {record.folder} {name!r} names {len(found) or 'none'}; its versions are "
         f"{versions}."
     )

@@ -72,6 +72,7 @@ def test_an_agent_and_scope_user(env, tmp_path) -> None:
         ({"budget": 2}, "do not; give --budget"),
         ({"budget": 41, "agent": 5}, "is a class, or its name as package:Class, but is 5; hand"),
         ({"budget": 41, "agent": []}, r"or its name as package:Class, but is \[\]"),
+        ({"budget": 41, "env": ""}, "named by its path, but the one given is blank"),
         ({"budget": 41, "policy": 5}, "policy of evolve.run is a path as text .* but is 5; name"),
         ({"budget": 41, "policy": "\0.yaml"}, "policy of evolve.run is a path as text"),
     ],
@@ -86,6 +87,11 @@ def test_mistakes_are_told_and_leave_no_folder(options, said, tmp_path) -> None:
 def test_a_folder_that_is_no_path_is_told(folder) -> None:
     with pytest.raises(ConfigError, match=r"folder of evolve\.run is a path as text or a Path"):
         evolve.run(41, folder=folder)
+
+
+def test_a_folder_whose_name_is_too_long_is_told(env) -> None:
+    with pytest.raises(RunFolderError, match="cannot be written"):
+        evolve.run(74, env=env, folder="x" * 300, quiet=True)
 
 
 @pytest.mark.parametrize("folder", ["/", "."])

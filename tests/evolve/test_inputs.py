@@ -28,6 +28,27 @@ def test_a_prompt_stands_for_a_policy_and_what_was_found_is_told(tmp_path):
     assert imported_table("awe") is None
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("llm: {provider: openai}\nversion: v1.1\n", "a configuration of mem0"),
+        ("type: awe\nagent_config: {top_k: 3}\n", "an agent configuration of AMemGym"),
+        ("a: 1\n", "a configuration of something else"),
+    ],
+)
+def test_a_configuration_is_no_policy_file(tmp_path, content, kind):
+    (tmp_path / "a.yaml").write_text(content)
+    with pytest.raises(PolicyFileError, match=rf"looks like {kind}; .*evolve\.import_policy"):
+        load_policy(str(tmp_path / "a.yaml"))
+
+
+@pytest.mark.parametrize("content", ["schema: 1\na: 1\n", "[1]", "texts: {}\n"])
+def test_a_policy_file_with_mistakes_is_one_all_the_same(tmp_path, content):
+    (tmp_path / "a.yaml").write_text(content)
+    with pytest.raises(PolicyFileError, match=r"a\.yaml: (?!.*looks like)"):
+        load_policy(str(tmp_path / "a.yaml"))
+
+
 @pytest.mark.parametrize("name", ["", "nope", "nope.yaml", "no/nope", "."])
 def test_what_is_neither(name):
     with pytest.raises(PolicyFileError):

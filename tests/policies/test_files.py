@@ -1,10 +1,11 @@
 """Files are whole or not there, links stay, and what is no file is left alone."""
 
 import os
+from pathlib import Path
 
 import pytest
 
-from policies.files import read_whole, write_whole
+from policies.files import check_writable, read_whole, write_whole
 
 
 def test_what_is_written_can_be_read_and_folders_are_made(tmp_path):
@@ -42,3 +43,23 @@ def test_a_folder_is_no_file(tmp_path):
     for place in (tmp_path, "/"):
         with pytest.raises(IsADirectoryError, match="it is a folder"):
             write_whole(place, "text")
+
+
+def test_what_could_be_written_is_known_beforehand_and_leaves_no_trace(tmp_path):
+    (tmp_path / "file").touch()
+    check_writable(tmp_path / "file")
+    check_writable(tmp_path / "new" / "a" / "b.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("name", ["file/a", "a" * 300, "a" * 250, "new/" + "a" * 300, ".", "pipe"])
+def test_what_could_not_be_written_is_known_beforehand(tmp_path, name):
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match=r"."):
+        check_writable(tmp_path / name)
+
+
+def test_a_folder_that_takes_no_file_is_known_beforehand():
+    with pytest.raises(OSError, match="No such file"):
+        check_writable(Path("/proc/a"))

@@ -166,6 +166,8 @@ OUT = ["--out", "travel.json"]
         ([*SMALL, *OUT, *MODEL, "--concurrency", "0"], "--concurrency must be at least 1"),
         ([*SMALL, "--out", "travel", *MODEL], "let its name end in .json"),
         ([*SMALL, "--out", "there.json", *MODEL], "there.json is there already"),
+        ([*SMALL, "--out", "there.json/a.json", *MODEL, "--dry-run"], "cannot be (Not a dir"),
+        ([*SMALL, "--out", "a" * 300 + ".json", *MODEL], "cannot be (File name too long)"),
         ([*SMALL, "--out", ".", *MODEL], "let its name end in .json"),
         ([*SMALL, "--out", "folder.json", *MODEL], "folder.json is there already"),
     ],

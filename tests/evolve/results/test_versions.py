@@ -26,5 +26,5 @@ def test_nothing_is_called_so(run, name):
 
 
 def test_a_policy_that_is_no_version(run):
-    with pytest.raises(RunFolderError, match="that of no version"):
+    with pytest.raises(RunFolderError, match="names none; its versions"):
         find_version(read_run(run), seed_policy("native").id)
