@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from policies.settings import Setting, SettingValue
 
 BROKEN = 1  # exit status
+LONGEST = 86_400  # seconds
+# Ctrl-C ends such a process at once; what is said of it is said by the one that waits.
+_ALONE = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "from evolve.check_agent import check; sys.exit(check(sys.argv[1]))"
+)
 _SESSIONS = 12  # of the conversation that an agent is tried with
 _ADDED = "\n\nMind the colour of the sky."
 
@@ -27,7 +35,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(lambda: _run(_parser().parse_args(argv)))
 
 
+def check(name: str) -> int:
+    """The same in this process and without a limit of time, for the agent of that name."""
+    return run_command(lambda: _check(name))
+
+
 def _run(options: argparse.Namespace) -> int:
+    """Check the agent in a process of its own, as only that can be ended wherever it hangs."""
+    from evolve.ranges import check_range
+    from policies.errors import AgentError
+
+    check_range("timeout", options.timeout, 1, LONGEST)
+    command = [sys.executable, "-c", _ALONE, options.agent]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    try:
+        status = subprocess.run(
+            command, env=environ, timeout=options.timeout, check=False
+        ).returncode
+    except subprocess.TimeoutExpired:
+        raise AgentError(
+            f"The check of an agent must end within --timeout, but importing {options.agent}, or "
+            f"one of its methods, was at work after {options.timeout} s; find what does not end, "
+            "or give it more time."
+        ) from None
+    if status < 0:
+        raise AgentError(
+            f"The check of an agent must come to its end, but the process of {options.agent} was "
+            f"ended by signal {-status}; mend what ends it, or give it more memory."
+        )
+    return status
+
+
+def _check(name: str) -> int:
     limit_threads()
     from evolve.agents.contract import CHECKS, breaches
     from evolve.agents.own import declare_agent
@@ -38,15 +77,15 @@ def _run(options: argparse.Namespace) -> int:
     from evolve.tables import Table, print_tables
     from policies.errors import MnemotuneError
 
-    policy = declare_agent(options.agent)
+    policy = declare_agent(name)
     user, lm = load_users(environment_path(SAMPLE))[0], OfflineLM()
     trial = trial_of(policy, user, lm)
     say(STAND_IN)
     found: dict[str, str] = {}
-    for name in CHECKS:
-        found |= {name: "kept", **breaches(trial, (name,))}
+    for rule in CHECKS:
+        found |= {rule: "kept", **breaches(trial, (rule,))}
     found["a whole life is lived"] = _life(policy, user, lm) or "kept"
-    title, rows = f"The contract of {options.agent}", tuple(_told_once(found))
+    title, rows = f"The contract of {name}", tuple(_told_once(found))
     print_tables([Table(title, ("check", "result"), rows)])
     if set(found.values()) != {"kept"}:
         return BROKEN
@@ -147,9 +186,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m evolve.check_agent",
         description="Try a memory system of your own against the contract of memory agents, with "
         "the offline model, a deterministic stand-in that is not an LLM.",
-        epilog="Exit status 1 where something breaks the contract.",
+        epilog="Exit status 1 where something breaks the contract, 2 where the check does not end.",
     )
     parser.add_argument("agent", metavar="package:Class", help="the class, as for --agent")
+    parser.add_argument(
+        "--timeout",
+        type=int,
+        default=300,
+        metavar="S",
+        help="seconds after which an agent that hangs is given up (300)",
+    )
     return parser
 
 

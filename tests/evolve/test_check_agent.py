@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from evolve.check_agent import BROKEN, main
+from evolve.check_agent import BROKEN, check, main
 
 BAD = """
 from evolve.agents.example import UserWords
@@ -59,14 +59,14 @@ def test_one_that_fails_has_its_table_too(name, said, tmp_path, monkeypatch, cap
     (tmp_path / "raising_memory.py").write_text(RAISING)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "raising_memory", raising=False)
-    assert main([f"raising_memory:{name}"]) == BROKEN
+    assert check(f"raising_memory:{name}") == BROKEN
     out = capsys.readouterr().out
     assert out.count(said) == 1
     assert "\na whole life is lived  " in out
 
 
 def test_an_agent_that_keeps_the_contract(capsys) -> None:
-    assert main(["evolve.agents.example:UserWords"]) == 0
+    assert check("evolve.agents.example:UserWords") == 0
     out = capsys.readouterr().out
     assert "a deterministic stand-in" in out
     assert out.count(" kept\n") == 11
@@ -76,11 +76,52 @@ def test_an_agent_that_keeps_the_contract(capsys) -> None:
 def test_one_that_breaks_it_is_told_where(tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "forgetful_memory.py").write_text(BAD)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert main(["forgetful_memory:Forgets"]) == BROKEN
+    assert check("forgetful_memory:Forgets") == BROKEN
     out = capsys.readouterr().out
     assert "reply or prepare changes entries or writes; only observe may" in out
 
 
 def test_a_name_that_is_none_is_one_line(capsys) -> None:
-    assert main(["nothing"]) == 2
+    assert check("nothing") == 2
     assert capsys.readouterr().err.startswith("error: --agent must be a class as package:Class")
+
+
+# What does not give way to other threads either, as a regular expression that runs away.
+HANGING = {
+    "import": "import re; re.match('(a+)+b', 'a' * 99)",
+    "reply": "from evolve.agents.example import UserWords\nclass A(UserWords):\n"
+    "    def reply(self, message):\n        while True: pass",
+}
+
+
+@pytest.mark.parametrize("where", HANGING)
+def test_one_that_hangs_is_given_up(where, tmp_path, monkeypatch, capfd) -> None:
+    (tmp_path / "hanging_memory.py").write_text(HANGING[where])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["hanging_memory:A", "--timeout", "1"]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("error: The check of an agent must end within --timeout, but importing")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "said"),
+    [
+        ("import os; os.abort()", 2, "was ended by signal 6"),
+        ("A = 3", 2, "has no class A"),
+        ("import os; os._exit(1)", BROKEN, ""),
+    ],
+)
+def test_what_the_other_process_comes_to_is_told(
+    source, status, said, tmp_path, monkeypatch, capfd
+) -> None:
+    (tmp_path / "told_memory.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["told_memory:A"]) == status
+    assert said in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", ["0", "86401"])
+def test_a_limit_out_of_range_is_told(seconds, capsys) -> None:
+    assert main(["nothing", "--timeout", seconds]) == 2
+    assert "--timeout must be at" in capsys.readouterr().err
