@@ -25,6 +25,7 @@ LOG = "run.log"
 SEED = "seed.yaml"
 BEST = "best.yaml"
 SUMMARY = "summary.json"
+PARETO = "pareto.yaml"
 _MOST_BYTES = 220  # of a user's name in a file's; file systems take 255, a hash and ends included
 
 
@@ -97,17 +98,22 @@ class RunFolder:
 
     def write_pareto(self, archive: Archive) -> None:
         """What the run offers at which price, the cheapest first: ``pareto.yaml``."""
+        seed = archive.versions[0].policy
+        self.write_front(
+            {
+                "schema": 1,
+                "split": "gate",
+                "limits": asdict(archive.constraints),
+                "best": archive.best().policy.id,
+                "front": [_point(point, seed) for point in front(points(archive))],
+            }
+        )
+
+    def write_front(self, content: Mapping[str, Any]) -> None:
+        """A front as its run measures it: ``pareto.yaml``."""
         import yaml
 
-        seed = archive.versions[0].policy
-        content = {
-            "schema": 1,
-            "split": "gate",
-            "limits": asdict(archive.constraints),
-            "best": archive.best().policy.id,
-            "front": [_point(point, seed) for point in front(points(archive))],
-        }
-        self._write("pareto.yaml", yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
+        self._write(PARETO, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
     def write_feedback(self, generation: int, feedback: Feedback) -> None:
         """What the parent's rollouts said: ``feedback/gen-003.md``."""

@@ -99,13 +99,13 @@ def accuracy_gain(
     return _interval(rows, statistic, derive(seed, "gain", "accuracy"))
 
 
-def shown_gain(gain: Interval | None) -> str:
+def shown_gain(gain: Interval | None, digits: int = 2) -> str:
     """A gain in words: ``+0.11 [0.04, 0.17]``."""
     if gain is None:
         return "gain undefined"
     if not isfinite(gain.low):
-        return f"{gain.mean:+.2f} [no interval from one cluster]"
-    return f"{gain.mean:+.2f} [{gain.low:.2f}, {gain.high:.2f}]"
+        return f"{gain.mean:+.{digits}f} [no interval from one cluster]"
+    return f"{gain.mean:+.{digits}f} [{gain.low:.{digits}f}, {gain.high:.{digits}f}]"
 
 
 def _paired_sums(

@@ -39,7 +39,9 @@ def _run(options: argparse.Namespace) -> int:
             f"A report is written to a file, but {path} cannot be ({error.strerror}); name another "
             "by -o."
         ) from error
-    say(f"{path}: {len(page.encode()) / 1e6:.1f} MB")
+    size = len(page.encode())
+    told = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
+    say(f"{path}: a page of {told}")
     if options.open == "yes" and _has_screen():
         webbrowser.open(path.resolve().as_uri())
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evolve.engine import Engine
 from evolve.finish import Outcome, Tested
+from evolve.front_table import Offer, front_table
 from evolve.gains import shown_gain
 from evolve.money import Paid, money
 from evolve.optimize.archive import Archive
@@ -75,19 +76,20 @@ def _screened(screen: ScreenSummary | None) -> str:
 
 
 def _front(archive: Archive) -> Table:
-    best = archive.best().policy.id
-    rows = tuple(
-        (
+    offers = [
+        Offer(
             f"{point.policy.name or point.policy.architecture} {point.policy.short_id}",
-            number(point.accuracy, 3),
-            str(point.clusters),
-            number(point.tokens, 0),
-            "best" if point.policy.id == best else "accepted" if point.accepted else "not accepted",
+            point.policy.id,
+            point.accuracy,
+            point.clusters,
+            point.tokens,
+            point.accepted,
         )
         for point in front(points(archive))
-    )
+    ]
+    why = {one.policy.id: f"{one.difference:+.3f}" for one in archive.passed_over}
     title = "Pareto front (no other policy is as accurate on gate users and as cheap)"
-    return Table(title, ("policy", "accuracy", "clusters", "tokens/answer", "verdict"), rows)
+    return front_table(offers, archive.best().policy.id, why, title)
 
 
 def _memory_gain(outcome: Outcome) -> Table:

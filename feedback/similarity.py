@@ -72,9 +72,11 @@ def weighted(phrases: Sequence[str], name: str = "") -> Any:
         A sparse matrix, shape (len(phrases), hashed n-grams).
     """
     found = presence(phrases)
-    spread = np.asarray(found.sum(axis=0)).ravel()
-    named = presence([name]).toarray().ravel() if name else np.zeros(_DIMENSIONS)
-    found.data = found.data / spread[found.indices] * np.where(named[found.indices] > 0, 0.5, 1.0)
+    spread = np.bincount(
+        found.indices
+    )  # of all n-grams as one array it would take most of the time
+    named = np.isin(found.indices, presence([name]).indices if name else ())
+    found.data = found.data / spread[found.indices] * np.where(named, 0.5, 1.0)
     return found
 
 

@@ -46,6 +46,27 @@ def front_table(trials: Sequence[Trial]) -> Table:
     return Table("Train dialogues: settings that no others beat", columns, tuple(rows))
 
 
+def limit_table(sizes: Mapping[str, tuple[float, float]], limit: int) -> Table:
+    """What seed and best show on average, by part of the dialogues, beside the limit.
+
+    Args:
+        sizes: Part to the tokens of seed and best.
+        limit: What may be shown.
+    """
+    rows = tuple(
+        (
+            part,
+            number(seed, 0),
+            number(best, 0),
+            str(limit),
+            "yes" if best <= limit else f"no, over by {best / limit - 1:.0%}",
+        )
+        for part, (seed, best) in sizes.items()
+    )
+    columns = ("dialogues", "seed", "best", "limit", "best keeps it")
+    return Table("Tokens shown for a question, on average", columns, rows)
+
+
 def _cells(mean: Retrieval) -> tuple[str, ...]:
     return (
         str(mean.questions),

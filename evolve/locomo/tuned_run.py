@@ -5,43 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from evolve.config import Options
 from evolve.folder import RunFolder, logging_to
-from evolve.gym.recorded import OFF_POLICY
 from evolve.gym.users import file_digest
 from evolve.inputs import load_policy
 from evolve.journal import Journal
 from evolve.locomo.dialogues import Dialogue
+from evolve.locomo.gating import LOOKS, Gate
 from evolve.locomo.keeping import kept_line
 from evolve.locomo.reading import load_dialogues, odd_lines
-from evolve.locomo.retrieval import Finder, Found, mean_of
-from evolve.locomo.retrieval_tables import front_table, retrieval_table
-from evolve.locomo.tuning import (
-    OPERATOR,
-    GateVerdict,
-    Parts,
-    Trial,
-    choose,
-    front,
-    gain_interval,
-    judge,
-    measure,
-    propose,
-    split,
-)
+from evolve.locomo.retrieval import Finder
+from evolve.locomo.tuned_end import Ended, best_scores, closing, end, front_data, summary
+from evolve.locomo.tuning import OPERATOR, Parts, Trial, measure, propose, split
 from evolve.optimize.archive import Version
-from evolve.optimize.base import Verdict
 from evolve.policy_run import Watch
 from evolve.seeding import derive
-from evolve.stats import Interval
 from policies.errors import BudgetTooSmallError, ConfigError, RunStoppedError
 from policies.policy import Lineage, Policy
 
-_CANDIDATE = "gen-001.0"
 _KNOWN = ("budget", "env", "policy", "models", "seed", "max_answer_tokens", "probes")
 _WITHOUT_MODEL = (
     "nothing is answered: settings are searched by how much of the evidence they find, which takes "
@@ -67,25 +51,14 @@ class Plan:
 
     @property
     def kept(self) -> int:
-        """Rollouts for gate and test: seed and candidate there."""
-        return 2 * (len(self.parts.gate) + len(self.parts.test))
+        """Rollouts for gate and test: seed and candidates there, seed and best here."""
+        return round(self.spent(0, LOOKS))
 
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What the run found on the test dialogues.
-
-    Attributes:
-        best: The policy that the run ends with.
-        seed_found: What the seed finds.
-        best_found: What the best finds.
-        gain: Of the best over the seed, in recall, over dialogues.
-    """
-
-    best: Policy
-    seed_found: tuple[Found, ...]
-    best_found: tuple[Found, ...]
-    gain: Interval
+    def spent(self, trials: int, looks: int) -> float:
+        """Rollouts that so many trials and so many looks at the gate take, the test included."""
+        parts = self.parts
+        searched = trials * len(parts.train) + (1 + looks) * len(parts.gate)
+        return float(searched + 2 * len(parts.test))
 
 
 def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = False) -> Ended:
@@ -117,22 +90,27 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
         files.write_seed(seed)
         _introduce(folder, plan, dialogues, watch)
         trials = _search(plan, seed, options.seed, journal, watch)
-        chosen = choose(trials, plan.limit)
         lineage = Lineage((seed.id,), 1, OPERATOR, None, files.name, digest)
-        candidate = seed.derive(settings=chosen.settings, name=f"rag-{_CANDIDATE}", lineage=lineage)
-        verdict = _verdict(plan, seed, candidate, trials, journal)
-        watch.display.say(f"{_CANDIDATE} {candidate.short_id} {verdict.reason}")
-        files.write_candidate(_CANDIDATE, candidate, verdict)
-        if verdict.accepted:
-            files.write_version(Version(candidate, {}))
-        ended = _test(plan, seed, candidate if verdict.accepted else seed, options.seed)
+        gate = Gate(Finder(plan.parts.gate), seed, trials, plan.limit)
+        looks = gate.looks(lineage, journal)
+        for look in looks:
+            watch.display.say(f"{look.name} {look.policy.short_id} {look.verdict.reason}")
+            files.write_candidate(look.name, look.policy, look.verdict)
+        last = looks[-1]
+        if last.verdict.accepted:
+            files.write_version(Version(last.policy, {}))
+        best = last.policy if last.verdict.accepted else seed
+        ended = end(plan.parts, seed, best, plan.limit, options.seed)
         if journal.rollback is None:
-            files.write_best(ended.best, _scores(ended))
+            files.write_best(best, best_scores(ended))
         else:
-            files.write_rolled_back(journal.rollback, (seed, candidate))
-        _write_summary(files, plan, trials, verdict, ended)
-        _close(trials, ended, watch)
-        watch.display.say(kept_line(ended.best, plan.parts.test))
+            files.write_rolled_back(journal.rollback, (seed, last.policy))
+        files.write_front(front_data(ended, trials))
+        counted = {"budget": plan.budget, "spent": plan.spent(len(trials), len(looks))}
+        files.write_summary(summary(ended, trials) | counted)
+        watch.display.tables(closing(ended, trials))
+        for line in (*ended.lines, kept_line(best, plan.parts.test)):
+            watch.display.say(line)
     return ended
 
 
@@ -194,7 +172,7 @@ def _introduce(folder: Path, plan: Plan, dialogues: Sequence[Dialogue], watch: W
         f"of at most {plan.limit} tokens shown goes to the gate on {len(parts.gate)}, and "
         f"{len(parts.test)} are kept for the test"
     )
-    for line in (_WITHOUT_MODEL, OFF_POLICY, *odd_lines(dialogues)):
+    for line in (_WITHOUT_MODEL, *odd_lines(dialogues)):
         watch.display.say(line)
 
 
@@ -216,106 +194,3 @@ def _search(plan: Plan, seed: Policy, run_seed: int, journal: Journal, watch: Wa
 
 def _tried(finder: Finder, settings: Mapping[str, Any]) -> dict[str, Any]:
     return asdict(measure(finder, settings))
-
-
-def _verdict(
-    plan: Plan, seed: Policy, candidate: Policy, trials: Sequence[Trial], journal: Journal
-) -> Verdict:
-    """What the gate says of the candidate, journaled as any verdict is."""
-
-    def make() -> dict[str, Any]:
-        chosen = choose(trials, plan.limit)
-        gained = chosen.recall - trials[0].recall
-        if candidate.id == seed.id:
-            stage, accepted = "duplicate", False
-            reason = "is the seed: no other settings within the limit found more evidence"
-        else:
-            finder = Finder(plan.parts.gate)
-            found = judge(finder.find(candidate.settings), finder.find(seed.settings))
-            stage, accepted, reason = "gate", found.accepted, _reason(found)
-        return asdict(
-            Verdict(
-                candidate=candidate.id,
-                incumbent=seed.id,
-                settings=dict(candidate.settings),
-                operator=OPERATOR,
-                accepted=accepted,
-                stage=stage,
-                reason=reason,
-                minibatch_difference=gained,
-                tokens_per_answer=chosen.tokens,
-            )
-        )
-
-    return Verdict(**journal.once("verdict", _CANDIDATE, make))
-
-
-def _reason(found: GateVerdict) -> str:
-    became = "accepted" if found.accepted else "rejected"
-    return (
-        f"{became}, mean difference in evidence recall {found.difference:+.4f} over "
-        f"{found.dialogues} dialogues, p {found.p:.2g}"
-    )
-
-
-def _test(plan: Plan, seed: Policy, best: Policy, run_seed: int) -> Ended:
-    finder = Finder(plan.parts.test)
-    before, after = finder.find(seed.settings), finder.find(best.settings)
-    return Ended(best, before, after, gain_interval(after, before, run_seed))
-
-
-def _scores(ended: Ended) -> dict[str, object]:
-    """What ``best.yaml`` says of the best policy."""
-    best = mean_of(ended.best_found)
-    return {
-        "split": "test",
-        "questions": best.questions,
-        "evidence_recall": best.recall,
-        "evidence_precision": best.precision,
-        "tokens_shown": best.tokens,
-        "recall_gain": _ends(ended.gain),
-    }
-
-
-def _ends(gain: Interval) -> list[float | None]:
-    return [gain.mean, *(end if isfinite(end) else None for end in (gain.low, gain.high))]
-
-
-def _write_summary(
-    files: RunFolder, plan: Plan, trials: Sequence[Trial], verdict: Verdict, ended: Ended
-) -> None:
-    tested = {"seed": mean_of(ended.seed_found), "best": mean_of(ended.best_found)}
-    gain, ends = ended.gain, _ends(ended.gain)
-    versions = [verdict.incumbent, *([verdict.candidate] if verdict.accepted else [])]
-    files.write_summary(
-        {
-            "schema": 1,
-            "ended": "all settings that the budget buys were tried",
-            "seed_policy": verdict.incumbent,
-            "best_policy": ended.best.id,
-            "versions": versions,
-            "test": {},  # nobody answered anything
-            "gain": None,
-            "over_baselines": {},
-            "budget": plan.budget,
-            "spent": float(len(trials) * len(plan.parts.train) + plan.kept),
-            "usage": {},
-            "bound_usage": {},
-            "evidence": {name: asdict(found) for name, found in tested.items()},
-            "recall_gain": {"mean": ends[0], "low": ends[1], "high": ends[2], "clusters": gain.n},
-            "limit": plan.limit,
-            "trials": len(trials),
-            "front": [asdict(trial) for trial in front(trials)],
-        }
-    )
-
-
-def _close(trials: Sequence[Trial], ended: Ended, watch: Watch) -> None:
-    found = {"seed": ended.seed_found, f"best {ended.best.short_id}": ended.best_found}
-    watch.display.tables([front_table(front(trials)), retrieval_table("Test dialogues", found)])
-    gain, seed, best = ended.gain, mean_of(ended.seed_found), mean_of(ended.best_found)
-    watch.display.say(
-        f"test dialogues: evidence recall seed {seed.recall:.3f} → best {best.recall:.3f}, "
-        f"{gain.mean:+.3f} [{gain.low:.3f}, {gain.high:.3f}], n = {best.questions} questions of "
-        f"{gain.n} dialogues; tokens shown {seed.tokens:.0f} → {best.tokens:.0f}"
-    )

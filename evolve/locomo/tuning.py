@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -174,7 +175,7 @@ def _most_entries(trials: Sequence[Trial], granularity: SettingValue, limit: int
     return min(_TOP_K.high, max(_TOP_K.low, round(_TO_SPARE * limit / median(sizes))))
 
 
-def choose(trials: Sequence[Trial], limit: int) -> Trial:
+def choose(trials: Sequence[Trial], limit: float) -> Trial:
     """The trial with the highest recall of those that keep the limit; the first if none does."""
     kept = [trial for trial in trials if trial.tokens <= limit]
     return max(kept, key=lambda trial: (trial.recall, trial.precision), default=trials[0])
@@ -211,16 +212,23 @@ def judge(candidate: Sequence[Found], incumbent: Sequence[Found]) -> GateVerdict
     return GateVerdict(p <= RUN_LEVEL, fmean(differences), p, len(differences))
 
 
-def gain_interval(best: Sequence[Found], seed: Sequence[Found], run_seed: int) -> Interval:
-    """The mean paired difference in recall over questions, with dialogues drawn whole.
+def gain_interval(
+    best: Sequence[Found],
+    seed: Sequence[Found],
+    run_seed: int,
+    measure: Literal["recall", "precision"],
+) -> Interval:
+    """The mean paired difference over questions, with dialogues drawn whole.
 
     Args:
         best: What one policy finds.
         seed: What the other finds for the same questions.
         run_seed: Of the run.
+        measure: Whose difference it is.
     """
+    of = attrgetter(measure)
     pairs = zip(best, seed, strict=True)
-    gains = ((mine.dialogue, mine.recall - other.recall) for mine, other in pairs)
+    gains = ((mine.dialogue, of(mine) - of(other)) for mine, other in pairs)
     return over_dialogues(gains, run_seed)
 
 

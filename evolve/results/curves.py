@@ -84,6 +84,8 @@ def cohort_of(
     record: RunRecord,
     policies: Mapping[str, str] | None = None,
     parts: Sequence[Literal["test", "gate", "train"]] = ("test", "gate", "train"),
+    *,
+    traced: bool = True,
 ) -> Cohort | None:
     """The answers on which policies of a run can be compared.
 
@@ -92,6 +94,7 @@ def cohort_of(
         policies: What a policy is called to its id; by default those of ``named_policies``, of
             which native and none may be missing.
         parts: Where to look, in this order.
+        traced: Whether wrong answers are traced.
 
     Returns:
         Those of the first part in which all policies share some; None where there is no such part,
@@ -106,7 +109,10 @@ def cohort_of(
     wanted = named_policies(record) if policies is None else policies
     beside = _BESIDE if policies is None else ()
     for part in parts:
-        found = {name: tuple(diagnoses(record, policy, part)) for name, policy in wanted.items()}
+        found = {
+            name: tuple(diagnoses(record, policy, part, traced=traced))
+            for name, policy in wanted.items()
+        }
         found = {name: given for name, given in found.items() if given or name not in beside}
         shared = shared_answers(found)
         if any(shared.values()):
@@ -182,7 +188,7 @@ def by_generation(record: RunRecord) -> pd.DataFrame:
         return _frame([], columns)
     versions = dict(zip(version_names(record).values(), record.versions, strict=True))
     ids = {name: policy.id for name, policy in versions.items()}
-    cohort = cohort_of(record, ids, ("gate", "train"))
+    cohort = cohort_of(record, ids, ("gate", "train"), traced=False)
     shared = cohort is not None and len(_clusters(cohort)) >= _FEWEST_SHARED
     if cohort is None or not shared:
         cohort = _own_answers(record, ids)
@@ -210,11 +216,15 @@ def version_names(record: RunRecord) -> dict[str, str]:
 
 def _own_answers(record: RunRecord, ids: Mapping[str, str]) -> Cohort:
     """Of each version what is known of it: on gate users, else on train users."""
-    on_gate = {name: tuple(diagnoses(record, id_, "gate")) for name, id_ in ids.items()}
-    if any(on_gate.values()):
-        return _cohort(record, "gate", {name: one for name, one in on_gate.items() if one})
-    on_train = {name: tuple(diagnoses(record, id_, "train")) for name, id_ in ids.items()}
-    return _cohort(record, "train", {name: one for name, one in on_train.items() if one})
+
+    def own(part: Literal["gate", "train"]) -> Answers:
+        found = {n: tuple(diagnoses(record, i, part, traced=False)) for n, i in ids.items()}
+        return {name: given for name, given in found.items() if given}
+
+    on_gate = own("gate")
+    if on_gate:
+        return _cohort(record, "gate", on_gate)
+    return _cohort(record, "train", own("train"))
 
 
 def _cohort(record: RunRecord, part: Part, answers: Answers) -> Cohort:

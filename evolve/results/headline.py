@@ -115,13 +115,17 @@ def _by_evidence(summary: Mapping[str, Any]) -> Headline:
     """Of a run that searched settings by what a store finds of the evidence, without a model."""
     seed, best = summary["evidence"]["seed"], summary["evidence"]["best"]
     recall = _change("Evidence recall", seed["recall"], best["recall"], 3)
+    precision = _change("Evidence precision", seed["precision"], best["precision"], 4)
+    gained = kept_interval(summary.get("precision_gain"))
     return Headline(
         f"Settings were searched by the evidence that they find, without a model; "
         f"{best['questions']} questions of test dialogues.",
         (
             replace(recall, told=shown_gain(kept_interval(summary["recall_gain"]))),
-            _change("Evidence precision", seed["precision"], best["precision"], 3),
-            _change("Tokens shown", seed["tokens"], best["tokens"], 0),
+            replace(precision, told=precision.told if gained is None else shown_gain(gained, 4)),
+            _change(
+                "Tokens shown", seed["tokens"], best["tokens"], 0, f"at most {summary['limit']}"
+            ),
             Figure("Settings tried", str(summary["trials"])),
         ),
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from evolve.folder import BEST
 from evolve.journal import FILE, REDACTED, read_header
+from evolve.results.evidence_search import MODELS, STRATEGY, is_evidence_search
 from evolve.results.run_record import read_summary, run_folders
 from evolve.tables import Table, number, option_text
 from policies.errors import UserError
@@ -33,6 +34,9 @@ class Glance:
         spent: Rollouts; None before the end.
         memory: Memory score of the seed and of what the run found; None where undefined.
         gain: The difference with its interval; None where there is none.
+        searched: Whether settings were searched by evidence, without a model.
+        recall: Evidence recall of the seed and of what such a search found.
+        recall_gain: The difference with its interval.
     """
 
     name: str
@@ -44,6 +48,9 @@ class Glance:
     spent: float | None = None
     memory: tuple[float | None, float | None] = (None, None)
     gain: Mapping[str, Any] | None = None
+    searched: bool = False
+    recall: tuple[float | None, float | None] = (None, None)
+    recall_gain: Mapping[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able."""
@@ -57,6 +64,9 @@ class Glance:
             "spent": self.spent,
             "memory": dict(zip(("seed", "best"), self.memory, strict=True)),
             "gain": self.gain,
+            "evidence_search": self.searched,
+            "recall": dict(zip(("seed", "best"), self.recall, strict=True)),
+            "recall_gain": self.recall_gain,
         }
 
 
@@ -75,7 +85,7 @@ def glance_at(folder: Path) -> Glance:
     state = "unfinished" if summary is None else "ended"
     if header.get(REDACTED):
         state = "redacted"
-    found = _found(summary or {})
+    found = _found(summary or {}) | {"searched": is_evidence_search(folder)}
     return Glance(folder.name, state, written, header["options"], best, **found)
 
 
@@ -97,12 +107,14 @@ def _found(summary: Mapping[str, Any]) -> dict[str, Any]:
         tested = summary.get("test", {})
         first, last = (tested.get(name, {}).get("memory") for name in ("seed", "best"))
         memory = first, last
-    versions = summary.get("versions")
+    versions, evidence = summary.get("versions"), summary.get("evidence", {})
     return {
         "versions": None if versions is None else len(versions) - 1,
         "spent": summary.get("spent"),
         "memory": memory,
         "gain": summary.get("gain"),
+        "recall": tuple(evidence.get(name, {}).get("recall") for name in ("seed", "best")),
+        "recall_gain": summary.get("recall_gain"),
     }
 
 
@@ -118,7 +130,7 @@ def listing(glances: Sequence[Glance], runs: Path) -> list[Table]:
         "model",
         "spent of budget",
         "accepted",
-        "memory score",
+        "score",
         "gain",
         "changed",
     )
@@ -132,26 +144,34 @@ def listing(glances: Sequence[Glance], runs: Path) -> list[Table]:
 
 def _row(one: Glance) -> tuple[str, ...]:
     options = one.options
+    scores, gain = ("memory", one.memory), shown_gain(one.gain)
+    if one.searched:
+        scores, gain = ("recall", one.recall), shown_gain(one.recall_gain, "mean")
     return (
         one.name,
         one.state,
-        options["strategy"],
+        STRATEGY if one.searched else options["strategy"],
         options["policy"],
-        options["model"],
+        MODELS if one.searched else options["model"],
         f"{number(one.spent, 1)} of {option_text(options['budget'])}",
         "-" if one.versions is None else str(one.versions),
-        " → ".join(number(score, 2) for score in one.memory),
-        shown_gain(one.gain),
+        f"{scores[0]} {' → '.join(number(score, 2) for score in scores[1])}",
+        gain,
         one.changed,
     )
 
 
-def shown_gain(gain: Mapping[str, Any] | None) -> str:
-    """A gain of a summary with its interval: ``+0.29 [0.20, 0.37]``."""
+def shown_gain(gain: Mapping[str, Any] | None, mean: str = "memory") -> str:
+    """A gain of a summary with its interval: ``+0.29 [0.20, 0.37]``.
+
+    Args:
+        gain: As the summary has it; None where there is none.
+        mean: Under which key its estimate stands.
+    """
     if gain is None:
         return "-"
     low, high = (number(gain[name], 2) for name in ("low", "high"))
-    return f"{gain['memory']:+.2f} [{low}, {high}]"
+    return f"{gain[mean]:+.2f} [{low}, {high}]"
 
 
 def to_json(glances: Sequence[Glance]) -> str:

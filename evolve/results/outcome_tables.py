@@ -1,23 +1,20 @@
-"""What a run's files say at its end, as tables: test users, memory gain, front, spend, options."""
+"""What a run's files say at its end, as tables: test users, memory gain, spend, options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.metadata import version
 from math import inf
-from pathlib import Path
 from platform import python_version
 from typing import Any
 
 from evolve.gains import shown_gain
+from evolve.results.evidence_search import MODELS, OPTIONS, STRATEGY, is_evidence_search
 from evolve.results.run_record import RunRecord
 from evolve.spent_table import OUTSIDE, TOKENS, dollars_cell
 from evolve.stats import Interval
 from evolve.tables import Table, number, option_text
-from policies.errors import RunFolderError
 
-PARETO = "pareto.yaml"
-_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _PACKAGES = ("dspy", "litellm", "optuna", "scikit-learn", "numpy", "pandas")
 _RATES = ("accuracy", "write", "read", "utilization", "format", "memory")
 
@@ -51,7 +48,7 @@ def _evidence_table(evidence: Mapping[str, Any]) -> Table:
             name,
             str(found["questions"]),
             number(found["recall"], 3),
-            number(found["precision"], 3),
+            number(found["precision"], 4),
             _whole(found["tokens"]),
         )
         for name, found in evidence.items()
@@ -91,45 +88,12 @@ def spent_table(summary: Mapping[str, Any]) -> Table:
     return Table("Spent by role", ("role", "calls", *TOKENS, *dollars), tuple(rows))
 
 
-def front_table(folder: Path) -> Table:
-    """What the run offers at which price, the cheapest first; no rows without ``pareto.yaml``.
-
-    Raises:
-        RunFolderError: That cannot be read, or is damaged.
-    """
-    import yaml
-
-    path = folder / PARETO
-    rows: tuple[tuple[str, ...], ...] = ()
-    try:
-        if path.is_file():
-            rows = _front_rows(yaml.safe_load(path.read_text("utf-8")))
-    except (OSError, yaml.YAMLError, *_DAMAGED) as error:
-        raise RunFolderError(
-            f"The front of a run stands in its {PARETO}, but {path} is not what a run writes "
-            f"({type(error).__name__}); resume the run, which writes it anew."
-        ) from error
-    columns = ("", "policy", "accuracy", "clusters", "tokens/answer", "verdict")
-    return Table("Pareto front", columns, rows)
-
-
-def _front_rows(pareto: Any) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        (
-            point["name"],
-            point["policy"][:8],
-            number(point["accuracy"], 3),
-            str(point["clusters"]),
-            _whole(point["tokens_per_answer"]),
-            _standing(point, pareto["best"]),
-        )
-        for point in pareto["front"]
-    )
-
-
 def options_table(record: RunRecord) -> Table:
     """What identifies the run."""
     told = [(name, _shown(value)) for name, value in record.options.items() if value is not None]
+    if is_evidence_search(record.folder):
+        told = [option for option in told if option[0] in OPTIONS]
+        told = [("what", STRATEGY), ("models", MODELS), *told]
     found = [
         ("run", record.name),
         *told,
@@ -165,12 +129,6 @@ def _rates(scores: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _whole(value: float | None) -> str:
     return number(value, 0)
-
-
-def _standing(point: Mapping[str, Any], best: str) -> str:
-    if point["policy"] == best:
-        return "best"
-    return "accepted" if point["accepted"] else "not accepted"
 
 
 def _shown(value: object) -> str:

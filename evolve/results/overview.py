@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from evolve.money import money
 from evolve.results.candidates import CandidateRecord
+from evolve.results.evidence_search import MODELS, STRATEGY, is_evidence_search, limit_told
 from evolve.results.listing import shown_gain
 from evolve.results.run_record import RunRecord
 from evolve.tables import Table, number, option_text
@@ -68,13 +69,19 @@ def _run(record: RunRecord) -> Table:
     environment, budget = str(record.options["env"]), option_text(record.options["budget"])
     if record.users is None:
         environment += " (gone or changed since: answers cannot be diagnosed)"
-    models = dict.fromkeys(
+    models: Iterable[str] = dict.fromkeys(
         (record.models.model, record.models.user_model, record.models.rewrite_model)
     )
+    strategy = f"{record.options['strategy']}, scope {record.options['scope']}"
+    gained = ("memory score gained", shown_gain(summary.get("gain")))
+    searched = is_evidence_search(record.folder)
+    if searched:
+        strategy, models = STRATEGY, (MODELS,)
+        gained = ("evidence recall gained", shown_gain(summary.get("recall_gain"), "mean"))
     rows = [
         ("folder", str(record.folder)),
         ("state", _state(record)),
-        ("strategy", f"{record.options['strategy']}, scope {record.options['scope']}"),
+        ("strategy", strategy),
         ("environment", environment),
         ("models", ", ".join(models)),
         ("seed of random choices", option_text(record.options["seed"])),
@@ -84,10 +91,12 @@ def _run(record: RunRecord) -> Table:
         ),
         ("seed policy", f"{record.seed.name} {record.seed.short_id}"),
         ("best policy", best),
-        ("memory score gained", shown_gain(summary.get("gain"))),
+        gained,
         ("paid", _paid(summary)),
         ("ended", str(summary.get("ended", "-"))),
     ]
+    if searched and summary:
+        rows.append(("limit", limit_told(summary)))
     if record.missing:
         rows.append(("without a file", ", ".join(record.missing)))
     return Table(f"Run {record.name}", ("what", "value"), tuple(rows), left=2)
@@ -104,6 +113,8 @@ def _versions(record: RunRecord) -> Table:
     accepted = {one.policy.id: one for one in record.candidates if one.verdict.accepted}
     rows = tuple(_version(policy, accepted.get(policy.id)) for policy in record.versions)
     columns = ("version", "operator", "parents", "minibatch", "tokens/answer")
+    if is_evidence_search(record.folder):
+        columns = (*columns[:3], "recall on train", "tokens shown on train")
     return Table("Versions, the seed first", columns, rows)
 
 

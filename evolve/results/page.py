@@ -9,21 +9,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evolve.inputs import STAND_IN, called
+from evolve.optimize.credit import UNSCORED
 from evolve.results.charts import charts_of
 from evolve.results.curves import Cohort, cohort_of
+from evolve.results.evidence_search import TOLD, is_evidence_search, limit_told
 from evolve.results.failures import failures_of
+from evolve.results.front import front_of
 from evolve.results.headline import headline_of
 from evolve.results.lineage_tree import tree_of
 from evolve.results.markdown import to_html
 from evolve.results.outcome_tables import (
-    front_table,
     memory_gain_table,
     options_table,
     packages_table,
@@ -55,6 +57,7 @@ class _Shown:
         candidate: As the run recorded it; None for the seed.
         changes: From its parent; None where that is not known.
         parent: Name of the parent, or the beginning of its id.
+        against: Name of the policy that it was compared with; empty where it was not.
         best: Whether it is the best version.
     """
 
@@ -63,6 +66,7 @@ class _Shown:
     candidate: CandidateRecord | None
     changes: Changes | None
     parent: str
+    against: str
     best: bool
 
 
@@ -94,7 +98,7 @@ def page_of(record: RunRecord) -> str:
     Raises:
         UserError: A file of the run is damaged.
     """
-    cohort = cohort_of(record)
+    cohort, front = cohort_of(record), front_of(record)
     shown = list(_policies(record))
     template = _templates().get_template("report.html.j2")
     style, script = ((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "page.js"))
@@ -106,7 +110,9 @@ def page_of(record: RunRecord) -> str:
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         headline=headline_of(record),
         notes=list(_notes(record, cohort)),
-        tables=_tables(record),
+        tables=_tables(record) | ({"front": front.table} if front.table.rows else {}),
+        front_told=front.told,
+        by_evidence=is_evidence_search(record.folder),
         charts=charts_of(record, cohort),
         tree=tree_of(record),
         seed=shown[0],
@@ -119,7 +125,11 @@ def page_of(record: RunRecord) -> str:
 
 def _notes(record: RunRecord, cohort: Cohort | None) -> Iterator[str]:
     """What must be known before a number is read."""
-    asked = "evidence" not in (record.summary or {})  # else no model was, and nobody lived
+    asked = not is_evidence_search(record.folder)
+    if not asked:
+        yield TOLD
+    if not asked and record.summary is not None:
+        yield limit_told(record.summary)
     if record.models.real:
         yield called(record.models)
     if asked and OFFLINE in (record.models.model, record.models.user_model):
@@ -144,7 +154,7 @@ def _notes(record: RunRecord, cohort: Cohort | None) -> Iterator[str]:
         yield f"candidates whose files are gone are left out: {', '.join(record.missing)}"
 
 
-def _tables(record: RunRecord) -> Mapping[str, Table]:
+def _tables(record: RunRecord) -> dict[str, Table]:
     """Tables by name; what the run has not come to is missing."""
     summary = record.summary
     found: dict[str, Table] = {"options": options_table(record), "packages": packages_table()}
@@ -152,7 +162,6 @@ def _tables(record: RunRecord) -> Mapping[str, Table]:
         found["test"] = test_table(summary)
         found["gain"] = memory_gain_table(summary)
         found["spent"] = spent_table(summary)
-        found["front"] = front_table(record.folder)
     return {name: table for name, table in found.items() if table.rows}
 
 
@@ -170,13 +179,16 @@ def _failures(record: RunRecord, cohort: Cohort | None) -> dict[str, Any]:
 def _policies(record: RunRecord) -> Iterator[_Shown]:
     """The seed, then every candidate in order."""
     best, names = record.best.id, {record.seed.id: "seed"}
-    yield _Shown("seed", record.seed, None, None, "", record.seed.id == best)
+    yield _Shown("seed", record.seed, None, None, "", "", record.seed.id == best)
     for one in record.candidates:
         parent = record.policies.get(one.parents[0]) if one.parents else None
         called = " and ".join(names.get(id_, id_[:8]) for id_ in one.parents)
         changed = None if parent is None else changes(parent, _proposed(one))
         is_best = one.verdict.accepted and one.policy.id == best
-        yield _Shown(one.name, one.policy, one, changed, called, is_best)
+        against = ""
+        if one.verdict.stage not in UNSCORED:
+            against = names.get(one.verdict.incumbent, one.verdict.incumbent[:8])
+        yield _Shown(one.name, one.policy, one, changed, called, against, is_best)
         names.setdefault(one.policy.id, one.name)
 
 
@@ -191,7 +203,7 @@ def _proposed(one: CandidateRecord) -> Policy:
 def _own(record: RunRecord, user: str) -> _Shown:
     """The policy that a user's life ended with."""
     policy = record.own[user]
-    return _Shown(user, policy, None, changes(record.seed, policy), "seed", best=False)
+    return _Shown(user, policy, None, changes(record.seed, policy), "seed", "", best=False)
 
 
 def _generations(record: RunRecord, shown: list[_Shown]) -> Iterator[_Generation]:

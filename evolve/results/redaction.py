@@ -14,7 +14,7 @@ from typing import Any
 
 from evolve.codec import from_data, to_data
 from evolve.event_lines import event_line
-from evolve.folder import BEST, LOG, SEED, SUMMARY
+from evolve.folder import BEST, LOG, PARETO, SEED, SUMMARY
 from evolve.journal import FILE, REDACTED, ROLLBACK, locked
 from evolve.lm.call import decode, encode
 from evolve.lm.calls import FILE as CALLS_FILE
@@ -30,7 +30,7 @@ from policies.policy import policy_to_yaml, read_policy
 MARK = "[redacted]"
 _OTHER = "[redacted, another]"  # a probe's reply that is not the truth
 _QUOTING = {"text", "failed"}  # stages of verdicts whose reason may quote what was said
-_FREE = {FILE, BEST, SEED, SUMMARY, CALLS_FILE, SENT_FILE, "pareto.yaml"}
+_FREE = {FILE, BEST, SEED, SUMMARY, CALLS_FILE, SENT_FILE, PARETO}
 _MADE = (LOG, REPORT)  # all that they say stands elsewhere, in part in what users said
 _FOLDERS = {"policies", "candidates", "feedback"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -204,13 +204,16 @@ def read_run(folder: Path) -> RunRecord:
     )
 
 
-def diagnoses(record: RunRecord, policy_id: str, part: Part | None = None) -> list[Diagnosis]:
+def diagnoses(
+    record: RunRecord, policy_id: str, part: Part | None = None, *, traced: bool = True
+) -> list[Diagnosis]:
     """What is said of a policy's answers, traced where the environment knows what was revealed.
 
     Args:
         record: Of the run.
         policy_id: Of the policy. A user's own policy is diagnosed by the life it was learned in.
         part: Answers that count for it; None for all. Empty in scope ``user``, which has no parts.
+        traced: Whether wrong answers are traced, which takes most of the time; stages need none.
 
     Raises:
         RunFolderError: The environment file is gone or was changed.
@@ -223,7 +226,7 @@ def diagnoses(record: RunRecord, policy_id: str, part: Part | None = None) -> li
         for policy, user in record.rollouts
         if policy == policy_id and _counts(record, user, part)
     ]
-    found = _diagnosed(record, chosen)
+    found = _diagnosed(record, chosen, traced=traced)
     return found if part is None or record.field is None else record.field.select(found, part)
 
 
@@ -238,7 +241,7 @@ def learned_diagnoses(record: RunRecord, users: Iterable[str] | None = None) -> 
         RunFolderError: The environment file is gone or was changed.
     """
     chosen = [user for user in record.lives if users is None or user in users]
-    return _diagnosed(record, [record.lives[user].rollout for user in chosen])
+    return _diagnosed(record, [record.lives[user].rollout for user in chosen], traced=True)
 
 
 def _counts(record: RunRecord, user: str, part: Part | None) -> bool:
@@ -252,15 +255,18 @@ def _counts(record: RunRecord, user: str, part: Part | None) -> bool:
     return any(member.id == user for member in members)
 
 
-def _diagnosed(record: RunRecord, rollouts: Iterable[Rollout]) -> list[Diagnosis]:
+def _diagnosed(record: RunRecord, rollouts: Iterable[Rollout], *, traced: bool) -> list[Diagnosis]:
     if record.users is None:
         raise RunFolderError(
             f"Answers are diagnosed by the environment file that they were given on, but "
             f"{record.options['env']} is gone or was changed since {record.folder} began; put the "
             "same file there."
         )
-    truths = {user.id: user.truth() for user in record.users}
-    lived = (rollout for rollout in rollouts if rollout.failure is None)
+    lived = [rollout for rollout in rollouts if rollout.failure is None]
+    whose = {rollout.user for rollout in lived}
+    truths = {user.id: user.truth() for user in record.users if user.id in whose}
+    if not traced:
+        truths = {user: replace(truth, traceable=False) for user, truth in truths.items()}
     return [found for one in lived for found in diagnose(one, truths[one.user])]
 
 

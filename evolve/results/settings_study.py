@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from functools import cache
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,7 @@ def effects(record: RunRecord, settings: tuple[str, ...]) -> pd.DataFrame:
 
     def said(policy: Policy) -> tuple[Diagnosis, ...]:
         if policy.id not in known:
-            known[policy.id] = tuple(diagnoses(record, policy.id))
+            known[policy.id] = tuple(diagnoses(record, policy.id, traced=False))
         return known[policy.id]
 
     rows: list[tuple[object, ...]] = []
@@ -245,9 +246,12 @@ def _archive(record: RunRecord) -> Archive:
     assert record.field is not None
     field, judged = record.field, _judged_users(record)
 
+    @cache  # many candidates were compared with one version
+    def on_gate(policy: str) -> list[Diagnosis]:
+        return diagnoses(record, policy, "gate", traced=False)
+
     def gate(policy: str, users: Collection[str]) -> dict[str, float]:
-        found = [d for d in diagnoses(record, policy, "gate") if d.user in users]
-        return field.accuracies(found, "gate")
+        return field.accuracies([d for d in on_gate(policy) if d.user in users], "gate")
 
     seed = Version(record.seed, {}, _tokens_of_seed(record))
     archive = Archive((seed,), record.best.id, _limits(record))

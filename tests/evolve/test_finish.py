@@ -242,7 +242,7 @@ def test_the_front_is_among_the_tables(ended):
     front, *_ = closing_tables(setup, engine_of(archive), outcome)
     assert front.title.startswith("Pareto front")
     assert [(row[0].split()[-1], *row[2:]) for row in front.rows] == [
-        (tried.short_id, "4", "800", "not accepted"),
+        (tried.short_id, "4", "800", "rejected at the gate: -0.100"),
         (SEED.short_id, "4", "900", "accepted"),
         (BEST.short_id, "4", "1200", "best"),
     ]

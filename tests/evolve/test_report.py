@@ -31,7 +31,7 @@ def test_the_page_stands_in_the_run_folder(runs, opened, capsys, name):
     assert main([name, "--runs", str(runs)]) == 0
     path = runs / "mine" / "report.html"
     assert path.read_text() == "<p>mine</p>"
-    assert capsys.readouterr().out == f"{path}: 0.0 MB\n"
+    assert capsys.readouterr().out == f"{path}: a page of 0.0 kB\n"
     assert opened == []  # this is no screen
 
 

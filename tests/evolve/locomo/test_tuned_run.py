@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -39,16 +40,19 @@ def files_of(folder):
 def test_a_run_writes_its_policy_and_says_what_was_read(run, tmp_path):
     status, out, _ = run("--budget", "40")
     assert status == 0
-    assert "16 settings are tried on 2 dialogues" in out
+    assert "14 settings are tried on 2 dialogues" in out
     assert "nothing is answered" in out
-    assert "replayed" in out
+    assert "reply_prompt" not in out  # memory hears nothing, so nothing is replayed to it
+    assert "tokens shown holds on the test dialogues" in out
+    assert re.search(r"evidence recall seed .* → best .*; precision .* → ", out)
     assert "evidence 'D' of talk-0, question 5: cannot be read" in out
     assert "36 questions of 6 dialogues; 6 without evidence" in out
     assert "Test dialogues: evidence found" in out
     best = read_policy(tmp_path / "tuned" / "best.yaml")
     summary = json.loads((tmp_path / "tuned" / "summary.json").read_text())
     assert summary["best_policy"] == best.id
-    assert summary["trials"] == 16
+    assert summary["trials"] == 14
+    assert summary["spent"] <= 40
     assert best.scores["split"] == "test"
     assert summary["evidence"]["best"]["recall"] >= summary["evidence"]["seed"]["recall"]
 
@@ -97,7 +101,7 @@ def test_a_dry_run_pays_nothing(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--budget", "9"), "give 12 or more"),
+        (("--budget", "9"), "give 16 or more"),
         (("--budget", "40,10min"), "takes a budget in rollouts"),
         (("--budget", "40", "--policy", "awe"), "--policy awe is awe"),
         (("--budget", "40", "--strategy", "random"), "--strategy says how"),
@@ -124,11 +128,24 @@ def test_what_reads_runs_reads_such_a_run(run, tmp_path, capsys):
     from evolve.report import main as report
     from evolve.results.run_record import read_run
 
-    run("--budget", "40", "--max-answer-tokens", "2000")
+    run("--budget", "40", "--max-answer-tokens", "50")
     folder, page = tmp_path / "tuned", tmp_path / "page.html"
     assert report([str(folder), "--open", "no", "-o", str(page)]) == 0
-    assert "searched by the evidence" in page.read_text(encoding="utf-8")
+    html = page.read_text(encoding="utf-8")
+    for told in (
+        "searched by the evidence",
+        "no model was asked",
+        "Pareto front",
+        "over the limit",
+    ):
+        assert told in html
+    for told in ("joint", "stand-in", "rewrite_model", "accuracy on gate users"):
+        assert told not in html.partition("<body>")[2]
     record = read_run(folder)
+    assert runs_command(["list", "--runs", str(tmp_path)]) == 0
+    listed = capsys.readouterr().out
+    assert "search of settings by evidence" in listed
+    assert "offline" not in listed
     assert record.best.id == read_policy(folder / "best.yaml").id
     if record.best.id != record.seed.id:
         assert "tuned to no model" in find_origin(record.best, folder).sentence
@@ -138,4 +155,4 @@ def test_from_python_it_is_the_same_search(env, tmp_path):
     from evolve.api import run as run_here
 
     done = run_here(budget=40, env=str(env), policy="rag", folder=tmp_path / "here")
-    assert done.summary["trials"] == 16
+    assert done.summary["trials"] == 14

@@ -80,7 +80,7 @@ def test_the_gate_accepts_what_all_dialogues_gain_from_and_nothing_less():
 def test_a_gain_is_told_over_dialogues():
     seed = _found("a", 0, 0) + _found("b", 0, 1)
     best = _found("a", 1, 0) + _found("b", 1, 1)
-    interval = gain_interval(best, seed, 0)
+    interval = gain_interval(best, seed, 0, "recall")
     assert interval.mean == pytest.approx(0.5)
     assert interval.n == 2
 

@@ -82,3 +82,18 @@ def test_users_with_policies_of_their_own(record):
     head = headline_of(replace(record, summary=summary))
     assert head.sentence.startswith("Each of 3 users has a policy of its own")
     assert (head.figures[0].value, head.figures[0].told) == ("0.20 → 0.50", "+0.30 [0.10, 0.50]")
+
+
+def test_a_search_by_evidence_tells_precision_and_the_limit(record):
+    found = {"recall": 0.5, "precision": 0.1, "tokens": 500.0, "questions": 40}
+    summary = {
+        "evidence": {"seed": found, "best": {**found, "recall": 0.75, "tokens": 900.0}},
+        "recall_gain": {"mean": 0.25, "low": 0.1, "high": 0.4, "clusters": 2},
+        "precision_gain": {"mean": -0.01, "low": -0.02, "high": 0.0, "clusters": 2},
+        "limit": 800,
+        "trials": 9,
+    }
+    recall, precision, tokens, _ = headline_of(replace(record, summary=summary)).figures
+    assert (recall.value, recall.told) == ("0.500 → 0.750", "+0.25 [0.10, 0.40]")
+    assert precision.told == "-0.0100 [-0.0200, 0.0000]"
+    assert (tokens.value, tokens.told) == ("500 → 900", "at most 800")

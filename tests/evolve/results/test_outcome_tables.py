@@ -5,7 +5,6 @@ from math import inf
 import pytest
 
 from evolve.results.outcome_tables import (
-    front_table,
     kept_interval,
     memory_gain_table,
     options_table,
@@ -15,7 +14,6 @@ from evolve.results.outcome_tables import (
 )
 from evolve.results.run_record import read_run
 from evolve.stats import Interval
-from policies.errors import RunFolderError
 
 test_table.__test__ = False  # it is no test
 
@@ -59,15 +57,6 @@ def test_what_was_paid_stands_beside_it(record):
     assert rows["probe"][-1] == "0"
 
 
-def test_the_front(record, tmp_path):
-    assert front_table(tmp_path).rows == ()
-    (tmp_path / "pareto.yaml").write_text(
-        "best: abcdefabcdef\nfront:\n- {policy: abcdefabcdef, name: awi-x, accepted: true,"
-        " accuracy: 0.5, clusters: 12, tokens_per_answer: 900.4}\n"
-    )
-    assert front_table(tmp_path).rows == (("awi-x", "abcdefab", "0.500", "12", "900", "best"),)
-
-
 def test_the_configuration_leaves_out_what_was_not_asked_for(record):
     rows = dict(options_table(record).rows)
     assert rows["strategy"] == "self-evolution"
@@ -82,10 +71,3 @@ def test_intervals_as_they_are_kept():
     assert kept_interval(None) is None
     gain = {"memory": 0.1, "low": 0.0, "high": 0.2, "clusters": 3}
     assert kept_interval(gain, "memory") == Interval(0.1, 0.0, 0.2, 3)
-
-
-@pytest.mark.parametrize("content", ["{}", "[]", "", "front: 5", "{", "front: [{}]", "[" * 20_000])
-def test_a_damaged_front_is_one_sentence(tmp_path, content):
-    (tmp_path / "pareto.yaml").write_text(content)
-    with pytest.raises(RunFolderError, match="not what a run writes"):
-        front_table(tmp_path)

@@ -155,17 +155,3 @@ def test_a_refused_rewrite_stands_in_its_own_generation_with_its_words(record, q
     assert 'id="gen-900.0"' in after
     assert "words that were refused" in after
     assert f"made from</dt><dd>{version.name}<" in after
-
-
-def test_a_run_that_looked_at_the_evidence_alone_has_a_page(record, quick):
-    found = {"recall": 0.5, "precision": 0.1, "tokens": 500.0, "questions": 40}
-    summary = {
-        "evidence": {"seed": found, "best": {**found, "recall": 0.75}},
-        "recall_gain": {"mean": 0.25, "low": 0.1, "high": 0.4, "clusters": 2},
-        "trials": 9,
-    }
-    html = page_of(replace(record, summary=summary, field=None, rollouts={}, bounds={}))
-    for part in ("0.500 → 0.750", "+0.25 [0.10, 0.40]", "Evidence found in test dialogues"):
-        assert part in html
-    assert "stand-in" not in html
-    assert "Shares of all answers" not in html
