@@ -64,8 +64,10 @@ $(LLM_VENV)/.llm-complete: uv.lock requirements-dev.txt requirements-llm.txt
 benchmarks: venv ## measure everything again and write benchmarks/results.md
 	$(PYTHON) -m benchmarks.all
 
-notebooks: venv ## run the notebooks on the newest run and write their outputs
-	$(PYTHON) -m notebooks.execute
+OUT ?= runs/notebooks
+
+notebooks: venv ## run the notebooks on the newest run and write them to OUT (runs/notebooks)
+	$(PYTHON) -m notebooks.execute $(OUT)
 
 # The pages' tool warns of its own next version, which is not used here.
 docs: venv ## build the pages of docs/ into site/; open site/index.html

@@ -13,7 +13,6 @@ from evolve.book import Book
 from evolve.evolution import Evolution
 from evolve.lm.meter import Meter
 from evolve.optimize.archive import Archive
-from evolve.optimize.base import Proposal, ProposalContext, Verdict
 from evolve.optimize.strategy import STRATEGIES
 from evolve.screening import ScreenSummary
 from evolve.setup import Setup
@@ -70,14 +69,3 @@ def make_engine(strategy: str, setup: Setup, archive: Archive, rewriter: Meter) 
 
         return Validation(setup, archive)
     return Evolution(setup, archive)
-
-
-class NoProposer:
-    """Of an engine that proposes by itself: nobody asks it."""
-
-    def propose(self, context: ProposalContext) -> Proposal:
-        """Is never called."""
-        raise NotImplementedError("the engine of this strategy proposes by itself")
-
-    def observe(self, verdict: Verdict) -> None:
-        """Learn nothing."""

@@ -86,15 +86,27 @@ class RunFolder:
         """The winner with its scores on test users: ``best.yaml``."""
         self._write(BEST, policy_to_yaml(replace(policy, scores=scores)))
 
-    def write_rolled_back(self, rollback: Mapping[str, Any], versions: Iterable[Policy]) -> None:
+    def write_rolled_back(
+        self, rollback: Mapping[str, Any], versions: Iterable[Policy], found: Policy
+    ) -> str | None:
         """The version that the run was rolled back to in place of its winner: ``best.yaml``.
 
         Args:
             rollback: As the journal has it.
             versions: Of the run, that one among them.
+            found: The winner.
+
+        Returns:
+            What is said of it once the run has told what it found; None where it is the winner.
         """
-        by_id = {version.id: version for version in versions}
-        self.write_best(by_id[rollback["policy"]], rollback["scores"])
+        back = {version.id: version for version in versions}[rollback["policy"]]
+        self.write_best(back, rollback["scores"])
+        if back.id == found.id:
+            return None
+        return (
+            f"the run was rolled back: {BEST} is {back.name} {back.short_id}, not the best version "
+            "above"
+        )
 
     def write_pareto(self, archive: Archive) -> None:
         """What the run offers at which price, the cheapest first: ``pareto.yaml``."""

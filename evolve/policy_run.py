@@ -16,7 +16,7 @@ from evolve.budget import Ledger
 from evolve.config import Options
 from evolve.connecting import Site, find_site
 from evolve.display import Display
-from evolve.engine import Engine, NoProposer, make_engine
+from evolve.engine import Engine, make_engine
 from evolve.field import Field
 from evolve.finish import Outcome, finish, summarize
 from evolve.folder import RunFolder, logging_to
@@ -31,7 +31,7 @@ from evolve.optimize.architecture import MovingProposer
 from evolve.optimize.archive import Archive, Version
 from evolve.optimize.base import Proposer
 from evolve.optimize.credit import credit_summary
-from evolve.optimize.mirror import Mirror, Mirrored
+from evolve.optimize.mirror import Mirror
 from evolve.optimize.strategy import GATED, STRATEGIES, make_proposer
 from evolve.plan import Plan
 from evolve.prepare import Prepared, prepare
@@ -187,17 +187,17 @@ def _begin(
     opened = opening.open(settled, ledger, prepared.architectures)
     evaluator = opened.evaluator
     rewriter = Meter(make_lm(prepared.cast.rewrite))
-    proposer: Proposer = NoProposer()
+    proposer: Proposer | None = None
     if STRATEGIES[options.strategy].make is not None:
         proposer = make_proposer(options.strategy, rewriter, prepared.rules(), options.seed)
-    if options.architecture == "any":
-        proposer = MovingProposer(proposer)
+        if options.architecture == "any":
+            proposer = MovingProposer(proposer)
+    mirror = None
     if means.storage is not None:
         mirror = stack.enter_context(_mirror(means.storage, journal, display))
-        proposer = Mirrored(proposer, mirror)
     setup = Setup(
         evaluator,
-        Proposals(proposer, rewriter, evaluator),
+        Proposals(proposer, rewriter, evaluator, mirror),
         field,
         plan,
         run_folder,
@@ -223,7 +223,7 @@ def _end(run: _Run) -> Outcome:
     run.purse.open_kept()
     setup, archive = run.setup, run.evolution.book.archive
     outcome = finish(setup.evaluator, setup.field, setup.plan, archive, setup.seed)
-    _write(run, outcome)
+    rolled_back = _write(run, outcome)
     if not run.evolution.book.judged:
         setup.display.say(f"no candidate was judged: {run.evolution.reason}")
     too_dear = archive.constraints.too_dear(archive.best().tokens)
@@ -232,6 +232,8 @@ def _end(run: _Run) -> Outcome:
     units = run.purse.spent
     setup.display.tables(closing_tables(setup, run.evolution, outcome, run.paid, units))
     setup.display.say(outcome.line)
+    if rolled_back:
+        setup.display.say(rolled_back)
     return outcome
 
 
@@ -291,7 +293,8 @@ def _share(field: Field) -> float:
     return lexicon_share(field.test)
 
 
-def _write(run: _Run, outcome: Outcome) -> None:
+def _write(run: _Run, outcome: Outcome) -> str | None:
+    """Write the files of the end; what is said where the run was rolled back."""
     setup, archive = run.setup, run.evolution.book.archive
     scores: dict[str, object] = {"split": "test", "model": setup.evaluator.spec.model.name}
     best, gain = outcome.tested.get("best"), outcome.gain
@@ -302,12 +305,12 @@ def _write(run: _Run, outcome: Outcome) -> None:
             "memory": best.scores.memory,
             "memory_gain": None if gain is None else [gain.mean, gain.low, gain.high],
         }
-    back = setup.evaluator.journal.rollback
+    back, told = setup.evaluator.journal.rollback, None
     if back is None:
         setup.folder.write_best(archive.best().policy, scores)
     else:
-        setup.folder.write_rolled_back(back, [version.policy for version in archive.versions])
-        setup.display.say(f"best.yaml is {back['policy'][:8]}, which this run was rolled back to")
+        versions = [version.policy for version in archive.versions]
+        told = setup.folder.write_rolled_back(back, versions, archive.best().policy)
     setup.folder.write_pareto(archive)
     summary = summarize(outcome, archive, setup.evaluator, setup.plan, run.evolution.reason)
     if run.evolution.screen is not None:
@@ -319,6 +322,7 @@ def _write(run: _Run, outcome: Outcome) -> None:
     if run.paid is not None:
         # What is only printed once more found nothing in the log: its counts say less.
         if not setup.evaluator.journal.grown and setup.folder.has_summary:
-            return
+            return told
         summary |= {"models": asdict(run.models), "paid": run.paid.summary()}
     setup.folder.write_summary(summary)
+    return told

@@ -16,6 +16,7 @@ from evolve.optimize.base import (
     RejectedRewriteError,
     Verdict,
 )
+from evolve.optimize.mirror import Mirror
 from feedback.records import Usage
 
 
@@ -23,13 +24,21 @@ class Proposals:
     """Proposals of one run.
 
     Args:
-        proposer: Proposes.
+        proposer: Proposes; None for an engine that does so by itself and never asks.
         lm: The rewriter that it asks, metered.
         evaluator: Whose journal and usage take them in.
+        mirror: Is told every verdict, too.
     """
 
-    def __init__(self, proposer: Proposer, lm: Meter, evaluator: Evaluator) -> None:
+    def __init__(
+        self,
+        proposer: Proposer | None,
+        lm: Meter,
+        evaluator: Evaluator,
+        mirror: Mirror | None = None,
+    ) -> None:
         self._proposer = proposer
+        self._mirror = mirror
         self._lm = lm
         self._evaluator = evaluator
 
@@ -47,10 +56,13 @@ class Proposals:
         return Proposal(**data["proposal"]), data["rejected"]
 
     def observe(self, verdict: Verdict) -> None:
-        """Tell the proposer what became of a candidate."""
-        self._proposer.observe(verdict)
+        """Tell the proposer and the mirror what became of a candidate."""
+        for one in (self._proposer, self._mirror):
+            if one is not None:
+                one.observe(verdict)
 
     def _propose(self, context: ProposalContext) -> dict[str, Any]:
+        assert self._proposer is not None  # engines that have none never ask
         self._lm.reset()
         rejected = None
         try:

@@ -55,9 +55,12 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _diff(options: argparse.Namespace) -> int:
+    from evolve.agents.own import declare_agent
     from evolve.results.run_diff import difference, find_side, to_json
     from evolve.tables import print_tables
 
+    if options.agent is not None:
+        declare_agent(options.agent)
     a, b = (find_side(name, options.runs) for name in (options.a, options.b))
     if options.json:
         say(to_json(a, b))
@@ -166,15 +169,20 @@ def _parser() -> argparse.ArgumentParser:
 
     add("list", _list, "all runs at a glance")
     show = add("show", _show, "one run: options, versions, candidates, test users")
-    diff = add("diff", _diff, "what differs between two runs, versions or policy files")
+    diff = add("diff", _diff, "what differs between two runs, versions, policy files or seeds")
     rollback = add("rollback", _rollback, "put an older version of an ended run in force")
     redact = add("redact", _redact, "remove what users said, keep the numbers; cannot be undone")
     purge = add("purge", _purge, "remove a run's folder; cannot be undone")
     for one in (show, rollback, redact, purge):
         one.add_argument("run", metavar="RUN", help="the run")
     for side in ("a", "b"):
-        known = "RUN (its best policy), RUN:VERSION or a policy file"
+        known = "RUN (its best policy), RUN:VERSION, a policy file or a seed policy such as awe"
         diff.add_argument(side, metavar=side.upper(), help=known)
+    diff.add_argument(
+        "--agent",
+        metavar="PACKAGE:CLASS",
+        help="the memory system of one's own that a policy file is of; runs name theirs",
+    )
     rollback.add_argument(
         "version", metavar="VERSION", help="seed, or the first digits of a version's id"
     )

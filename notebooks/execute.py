@@ -1,11 +1,13 @@
 """Runs the notebooks on the newest run and writes them with their outputs: ``make notebooks``.
 
-A notebook's source is its ``.py`` file; its ``.ipynb`` file is made of it here, or by jupytext in
-an editor, which keeps the two in step.
+They go to ``runs/notebooks`` or the folder that is named: the outputs beside the sources are of the
+project's own runs. A notebook's source is its ``.py`` file; its ``.ipynb`` file is made of it here,
+or by jupytext in an editor, which keeps the two in step.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,13 +65,14 @@ def executed(name: str, folder: Path) -> NotebookNode:
     return notebook
 
 
-def main() -> None:
-    """Execute and write all notebooks."""
+def main(folder: Path) -> None:
+    """Execute all notebooks and write them to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in NAMES:
-        path = HERE / f"{name}.ipynb"
+        path = folder / f"{name}.ipynb"
         nbformat.write(executed(name, HERE), path)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "runs" / "notebooks")

@@ -13,13 +13,7 @@ def diff_policies(a: Policy, b: Policy) -> str:
 
     Names, lineage and scores are not compared.
     """
-    lines = []
-    if a.architecture != b.architecture:
-        lines.append(f"architecture: {a.architecture} → {b.architecture}")
-    for name in (setting.name for setting in SETTINGS):
-        before, after = (_shown(policy, name) for policy in (a, b))
-        if before != after:
-            lines.append(f"{name}: {before} → {after}")
+    lines = [f"{name}: {before} → {after}" for name, before, after in changed_settings(a, b)]
     for name in dict.fromkeys([*a.texts, *b.texts]):
         lines += difflib.unified_diff(
             a.texts.get(name, "").split("\n"),
@@ -29,6 +23,16 @@ def diff_policies(a: Policy, b: Policy) -> str:
             lineterm="",
         )
     return "".join(line + "\n" for line in lines)
+
+
+def changed_settings(a: Policy, b: Policy) -> tuple[tuple[str, str, str], ...]:
+    """Name, value in ``a`` and value in ``b`` of each setting that differs, the architecture first.
+
+    Values are as in a policy file; a setting that one of them lacks is ``(none)`` there.
+    """
+    shown = [("architecture", a.architecture, b.architecture)]
+    shown += [(one.name, _shown(a, one.name), _shown(b, one.name)) for one in SETTINGS]
+    return tuple((name, before, after) for name, before, after in shown if before != after)
 
 
 def _shown(policy: Policy, setting: str) -> str:

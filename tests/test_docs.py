@@ -41,7 +41,7 @@ from tests.pages import (
 )
 
 LEFT_OUT = "[…]"
-COPIED = ("policies", "feedback", "evolve", "benchmarks", "tests", ".ci", "Makefile")
+COPIED = ("policies", "feedback", "evolve", "benchmarks", "tests", ".ci", "Makefile", ".gitignore")
 FENCES = [fence for path in DOCS for fence in fences_of(path)]
 COMMANDS = [command for fence in FENCES for command in fence.commands]
 ONE_JOB = "--jobs 1"
@@ -264,6 +264,9 @@ def test_every_printed_command_has_a_way_to_run_it() -> None:
 @pytest.mark.extra
 def test_commands_run_in_the_order_in_which_they_are_printed(tmp_path: Path) -> None:
     folder = copy_of_project(tmp_path)
+    # What tools keep at home, which is this folder here, is no file of the project.
+    track = "git init -q && git add -A && echo '/.*' > .git/info/exclude"
+    assert shell(track, folder).returncode == 0
     done: set[str] = set()
     for fence in FENCES:
         for command in fence.commands:
@@ -281,6 +284,19 @@ def test_commands_run_in_the_order_in_which_they_are_printed(tmp_path: Path) -> 
     assert (folder / packaged).read_bytes() == (ROOT / packaged).read_bytes()
     for command in (c for c in WAYS if c.startswith("uv run ")):
         ran(command, folder)
+    status = shell("git status --porcelain", folder).stdout.splitlines()
+    assert [line for line in status if not line.startswith("A  ")] == []
+
+
+def test_files_that_printed_commands_write_are_ignored_by_git(tmp_path: Path) -> None:
+    shutil.copy2(ROOT / ".gitignore", tmp_path)
+    assert shell("git init -q", tmp_path).returncode == 0
+    ours = (c for c in COMMANDS if c.startswith(("python -m ", "printf ")))
+    written = {name for c in ours for name in re.findall(r"(?:-o|--out|>) ([\w./-]+)", c)}
+    written -= {"evolve/gym/data/sample.json"}  # which is a file of the project
+    assert len(written) > 5
+    found = shell(f"git check-ignore -- {shlex.join(sorted(written))}", tmp_path)
+    assert set(found.stdout.splitlines()) == written
 
 
 @pytest.mark.extra

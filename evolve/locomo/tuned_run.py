@@ -101,16 +101,18 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
             files.write_version(Version(last.policy, {}))
         best = last.policy if last.verdict.accepted else seed
         ended = end(plan.parts, seed, best, plan.limit, options.seed)
+        rolled_back = None
         if journal.rollback is None:
             files.write_best(best, best_scores(ended))
         else:
-            files.write_rolled_back(journal.rollback, (seed, last.policy))
+            rolled_back = files.write_rolled_back(journal.rollback, (last.policy, seed), best)
         files.write_front(front_data(ended, trials))
         counted = {"budget": plan.budget, "spent": plan.spent(len(trials), len(looks))}
         files.write_summary(summary(ended, trials) | counted)
         watch.display.tables(closing(ended, trials))
-        for line in (*ended.lines, kept_line(best, plan.parts.test)):
-            watch.display.say(line)
+        for line in (*ended.lines, kept_line(best, plan.parts.test), rolled_back):
+            if line is not None:
+                watch.display.say(line)
     return ended
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from evolve.optimize.base import Proposal, ProposalContext, Proposer, Verdict
+from evolve.optimize.base import Verdict
 from evolve.optimize.effects import Told
 from evolve.optimize.search import DIRECTIONS, as_trial, gains_of, is_told
 from policies.errors import ConfigError
@@ -143,28 +143,6 @@ class Mirror:
             cause = earlier
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return lines[0].replace(self._url, self._shown)
-
-
-class Mirrored:
-    """A proposer whose verdicts are mirrored.
-
-    Args:
-        proposer: Proposes.
-        mirror: Is told every verdict, too.
-    """
-
-    def __init__(self, proposer: Proposer, mirror: Mirror) -> None:
-        self._proposer = proposer
-        self._mirror = mirror
-
-    def propose(self, context: ProposalContext) -> Proposal:
-        """What the proposer proposes."""
-        return self._proposer.propose(context)
-
-    def observe(self, verdict: Verdict) -> None:
-        """Tell both."""
-        self._proposer.observe(verdict)
-        self._mirror.observe(verdict)
 
 
 def check_url(url: str) -> tuple[str, bool]:

@@ -30,6 +30,8 @@ class Glance:
         changed: When its journal was last written, in local time, to the second.
         options: As its header has them; empty where it cannot be read.
         best: Short id of the policy in force; None before the end, and in scope ``user``.
+        found: Short id of the policy that it found, which a rollback leaves as it is; else as
+            ``best``.
         versions: How many it accepted, the seed not counted; None before the end.
         spent: Rollouts; None before the end.
         memory: Memory score of the seed and of what the run found; None where undefined.
@@ -44,6 +46,7 @@ class Glance:
     changed: str
     options: Mapping[str, Any]
     best: str | None = None
+    found: str | None = None
     versions: int | None = None
     spent: float | None = None
     memory: tuple[float | None, float | None] = (None, None)
@@ -51,6 +54,13 @@ class Glance:
     searched: bool = False
     recall: tuple[float | None, float | None] = (None, None)
     recall_gain: Mapping[str, Any] | None = None
+
+    @property
+    def shown_state(self) -> str:
+        """The state, and what the run was rolled back to."""
+        if self.state != "ended" or self.best == self.found:
+            return self.state
+        return f"{self.state}, rolled back to {self.best}"
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able."""
@@ -60,6 +70,7 @@ class Glance:
             "changed": self.changed,
             "options": dict(self.options),
             "best": self.best,
+            "found": self.found,
             "versions": self.versions,
             "spent": self.spent,
             "memory": dict(zip(("seed", "best"), self.memory, strict=True)),
@@ -108,7 +119,9 @@ def _found(summary: Mapping[str, Any]) -> dict[str, Any]:
         first, last = (tested.get(name, {}).get("memory") for name in ("seed", "best"))
         memory = first, last
     versions, evidence = summary.get("versions"), summary.get("evidence", {})
+    best = summary.get("best_policy")
     return {
+        "found": None if best is None else best[:8],
         "versions": None if versions is None else len(versions) - 1,
         "spent": summary.get("spent"),
         "memory": memory,
@@ -149,7 +162,7 @@ def _row(one: Glance) -> tuple[str, ...]:
         scores, gain = ("recall", one.recall), shown_gain(one.recall_gain, "mean")
     return (
         one.name,
-        one.state,
+        one.shown_state,
         STRATEGY if one.searched else options["strategy"],
         options["policy"],
         MODELS if one.searched else options["model"],

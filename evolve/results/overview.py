@@ -61,9 +61,6 @@ def _state(record: RunRecord) -> str:
 def _run(record: RunRecord) -> Table:
     summary = record.summary or {}
     best = f"{record.best.name} {record.best.short_id}"
-    if record.rollbacks:
-        best += ", rolled back to"
-        best += f"; the run found {summary['best_policy'][:8]}" if summary else ""
     if record.options["scope"] == "user":
         best = "one for each user"
     environment, budget = str(record.options["env"]), option_text(record.options["budget"])
@@ -91,6 +88,7 @@ def _run(record: RunRecord) -> Table:
         ),
         ("seed policy", f"{record.seed.name} {record.seed.short_id}"),
         ("best policy", best),
+        *_rolled_back(record),
         gained,
         ("paid", _paid(summary)),
         ("ended", str(summary.get("ended", "-"))),
@@ -100,6 +98,15 @@ def _run(record: RunRecord) -> Table:
     if record.missing:
         rows.append(("without a file", ", ".join(record.missing)))
     return Table(f"Run {record.name}", ("what", "value"), tuple(rows), left=2)
+
+
+def _rolled_back(record: RunRecord) -> list[tuple[str, str]]:
+    """A row where another version is in force than the run found."""
+    found = (record.summary or {}).get("best_policy")
+    if not record.rollbacks or found in {None, record.best.id}:
+        return []
+    name = record.policies[found].name
+    return [("rolled back", f"the run found {name} {found[:8]}; best.yaml is the one above")]
 
 
 def _paid(summary: Mapping[str, Any]) -> str:

@@ -43,9 +43,11 @@ def roll_back(record: RunRecord, version: Policy) -> None:
         )
     again = version.id == record.best.id
     if again and _held(record) == version.id:
+        others = ", ".join(one.short_id for one in record.versions if one.id != version.id)
+        choice = f"name one of {others}" if others else "the run accepted no other"
         raise RunFolderError(
-            f"A rollback goes to another version than the one in force, but that is "
-            f"{version.short_id} already; name another."
+            f"A rollback puts another version in force, but {version.name} {version.short_id} is "
+            f"in force already; {choice}."
         )
     scores = _scores(record, version)
     with locked(record.folder):

@@ -13,8 +13,8 @@ from evolve.results.run_record import RunRecord, find_run, read_run
 from evolve.results.versions import find_policy
 from evolve.tables import Table, number, option_text
 from policies.difference import diff_policies
-from policies.errors import RunFolderError
-from policies.policy import Policy
+from policies.errors import PolicyFileError, RunFolderError
+from policies.policy import Policy, seed_policy
 
 _SCORES = ("n", "accuracy", "write", "read", "utilization", "format", "memory")
 
@@ -26,7 +26,7 @@ class Side:
     Attributes:
         name: As it was given.
         policy: What is compared.
-        record: Of its run; None for a policy file.
+        record: Of its run; None for a policy file and a seed.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Side:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Of its run; empty for a policy file."""
+        """Of its run; else empty."""
         return {} if self.record is None else self.record.options
 
     @property
@@ -50,7 +50,8 @@ def find_side(name: str, runs: Path) -> Side:
     """What is meant by a name.
 
     Args:
-        name: A run, then its best policy is meant; ``RUN:VERSION``; or a policy file.
+        name: A run, then its best policy is meant; ``RUN:VERSION``; a policy file; or a seed
+            policy, where no run is called so.
         runs: Where runs are.
 
     Raises:
@@ -59,13 +60,24 @@ def find_side(name: str, runs: Path) -> Side:
     if name.endswith((".yaml", ".yml")):
         return Side(name, read_policy_file(Path(name)), None)
     try:
-        record, version = read_run(find_run(name, runs)), "best"
+        folder, version = find_run(name, runs), "best"
     except RunFolderError:
+        seed = _seed(name)
+        if seed is not None:
+            return Side(name, seed, None)
         run, colon, version = name.rpartition(":")
         if not colon:
             raise
-        record = read_run(find_run(run, runs))
+        folder = find_run(run, runs)
+    record = read_run(folder)
     return Side(name, find_policy(record, version), record)
+
+
+def _seed(name: str) -> Policy | None:
+    try:
+        return seed_policy(name)
+    except PolicyFileError:
+        return None
 
 
 def difference(a: Side, b: Side) -> tuple[list[Table], str]:
@@ -104,7 +116,7 @@ def to_json(a: Side, b: Side) -> str:
 
 
 def _different(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    if not a or not b:  # a policy file has none to compare
+    if not a or not b:  # a policy file or a seed has none to compare
         return []
     return [name for name in dict.fromkeys([*a, *b]) if a.get(name) != b.get(name)]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from policies.difference import changed_settings
 from policies.policy import Policy
-from policies.settings import SETTINGS, as_text
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _AROUND = 1  # unchanged lines that stay beside a change
@@ -99,16 +99,9 @@ def _words(before: str, after: str) -> Row:
 
 def _settings(before: Policy, after: Policy) -> Iterator[str]:
     """A row per setting that differs, and one for the architecture where that does."""
-    pairs = {"architecture": (before.architecture, after.architecture)}
-    pairs |= {s.name: (_value(before, s.name), _value(after, s.name)) for s in SETTINGS}
-    for name, (was, is_) in pairs.items():
-        if was != is_:
-            left, right = _marked(((was, True),), "del"), _marked(((is_, True),), "ins")
-            yield _row("td", f"{name}: {left}", f"{name}: {right}")
-
-
-def _value(policy: Policy, setting: str) -> str:
-    return as_text(policy.settings[setting]) if setting in policy.settings else "(none)"
+    for name, was, now in changed_settings(before, after):
+        left, right = _marked(((was, True),), "del"), _marked(((now, True),), "ins")
+        yield _row("td", f"{name}: {left}", f"{name}: {right}")
 
 
 def _shown(rows: Sequence[Row]) -> Iterator[str]:

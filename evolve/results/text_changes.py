@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evolve.results.side_by_side import Pieces, Row, near_changes, rows_of
+from policies.difference import changed_settings
 from policies.policy import Policy
-from policies.settings import SETTINGS, as_text
 
 _AROUND = 2  # unchanged lines that stay beside a change
 
@@ -48,20 +48,7 @@ def changes(before: Policy, after: Policy) -> Changes:
     names = dict.fromkeys([*before.texts, *after.texts])
     pairs = ((name, before.texts.get(name, ""), after.texts.get(name, "")) for name in names)
     texts = ((name, tuple(_lines(rows_of(was, now)))) for name, was, now in pairs if was != now)
-    return Changes(tuple(_settings(before, after)), tuple(texts))
-
-
-def _settings(before: Policy, after: Policy) -> Iterator[tuple[str, str, str]]:
-    if before.architecture != after.architecture:
-        yield "architecture", before.architecture, after.architecture
-    for setting in SETTINGS:
-        was, now = (_shown(policy, setting.name) for policy in (before, after))
-        if was != now:
-            yield setting.name, was, now
-
-
-def _shown(policy: Policy, name: str) -> str:
-    return as_text(policy.settings[name]) if name in policy.settings else "(none)"
+    return Changes(changed_settings(before, after), tuple(texts))
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[Line]:

@@ -1,5 +1,8 @@
 """Generations: each candidate is judged or turned down once, and why a run ends."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
 import pytest
 
 from evolve.book import FREE_IN_A_ROW
@@ -53,30 +56,49 @@ class Run:
         return [v.policy.settings["top_k"] for v in self.evolution.book.archive.versions]
 
 
+@dataclass(frozen=True, slots=True)
+class World:
+    """In what a scripted evolution lives.
+
+    Attributes:
+        good: ``top_k`` of a policy to the share of questions that it gets right, in eighths.
+        lives: Of scripted workers.
+        fails: Of scripted workers.
+        users: How many.
+    """
+
+    good: Mapping[int, object] = field(default_factory=dict)
+    lives: object = None
+    fails: Mapping[str, object] = field(default_factory=dict)
+    users: int = 24
+
+
+PLAIN = World()
+
+
 @pytest.fixture
 def run(tmp_path, people, scripted_workers, evaluator_on):
     """Evolves the seed by scripted proposals; the last one is repeated."""
 
     def make(
-        *script, budget=1000, candidates=10, good=None, lives=None, fails=None, users=24,
-        limits=NO_LIMITS, thrift=SPENDTHRIFT,
-    ):  # fmt: skip
+        *script, world=PLAIN, budget=1000, candidates=10, limits=NO_LIMITS, thrift=SPENDTHRIFT
+    ):
         workers = scripted_workers()
         workers.tokens = {SEED.id: 31 * 32}
-        workers.lives = lives
+        workers.lives = world.lives
         workers.right = {SEED.id: good_to(2)}
         for value in range(1, 31):
             policy = SEED.derive(settings={"top_k": value})
-            share = (good or {}).get(value, 2)
+            share = world.good.get(value, 2)
             workers.right[policy.id] = share if callable(share) else good_to(share)
-        workers.failures = fails or {}
-        field = split_by_users(people(users, periods=4, questions=8), 0)
+        workers.failures = dict(world.fails)
+        split = split_by_users(people(world.users, periods=4, questions=8), 0)
         evaluator = evaluator_on(workers, budget)
         proposer = ScriptedProposer(script, tmp_path / "run")
         setup = Setup(
             evaluator,
             Proposals(proposer, Meter(OfflineLM()), evaluator),
-            field,
+            split,
             Plan(budget, 0, (), candidates, 0),
             RunFolder(tmp_path / "run", "run"),
             PlainDisplay(),
@@ -92,7 +114,7 @@ def run(tmp_path, people, scripted_workers, evaluator_on):
 
 def test_better_candidates_become_versions_and_parents(run, tmp_path):
     script = [setting(value) for value in (11, 12, 13, 14)]
-    one = run(*script, candidates=2, good={12: 4, 14: 7})
+    one = run(*script, world=World(good={12: 4, 14: 7}), candidates=2)
     assert one.stages[:4] == ["minibatch", "gate", "minibatch", "gate"]
     assert one.accepted == [10, 12, 14]
     twelve = one.evolution.book.verdicts[1].candidate
@@ -109,7 +131,9 @@ def test_better_candidates_become_versions_and_parents(run, tmp_path):
 
 
 def test_candidates_of_one_generation_have_one_parent_and_one_feedback(run):
-    one = run(setting(11), setting(12), setting(13), setting(14), candidates=2, good={11: 8})
+    one = run(
+        setting(11), setting(12), setting(13), setting(14), world=World(good={11: 8}), candidates=2
+    )
     first, second, third, *_ = one.contexts
     assert first.parent.id == second.parent.id == SEED.id
     assert first.feedback == second.feedback
@@ -138,7 +162,7 @@ def test_too_large_a_memory_costs_nothing(run):
 
 def test_a_candidate_may_move_to_another_architecture(run):
     move = Proposal("move:rag", settings={"top_k": 7}, architecture="rag")
-    one = run(move, setting(12), setting(13), candidates=1, good={12: 8})
+    one = run(move, setting(12), setting(13), world=World(good={12: 8}), candidates=1)
     (path,) = (one.evolution._setup.folder.path / "candidates").glob("gen-001.0-*.yaml")
     policy = read_policy(path)
     assert (policy.architecture, policy.name) == ("rag", "rag-gen-001.0")
@@ -149,9 +173,13 @@ def test_a_candidate_may_move_to_another_architecture(run):
 
 def test_where_the_seed_is_over_a_limit_the_first_that_keeps_it_is_the_parent(run):
     one = run(
-        setting(11), setting(12), setting(13), good={11: 1, 12: 4}, candidates=1,
+        setting(11),
+        setting(12),
+        setting(13),
+        world=World(good={11: 1, 12: 4}),
+        candidates=1,
         limits=Constraints(answer_tokens=1),
-    )  # fmt: skip
+    )
     first, second = one.evolution.book.verdicts[:2]
     assert (first.stage, first.accepted) == ("tokens", True)
     assert (second.stage, second.accepted, second.incumbent) == ("gate", True, first.candidate)
@@ -161,7 +189,7 @@ def test_where_the_seed_is_over_a_limit_the_first_that_keeps_it_is_the_parent(ru
 def test_what_the_gate_did_not_accept_is_kept_for_the_front(run, people):
     train = {user.id for user in split_by_users(people(24, periods=4, questions=8), 0).train}
     better = {11: lambda user, period, question: question < (4 if user in train else 2)}
-    one = run(setting(11), candidates=1, good=better)
+    one = run(setting(11), world=World(good=better), candidates=1)
     (seen,) = one.evolution.book.archive.passed_over
     assert (seen.policy.settings["top_k"], seen.incumbent, seen.difference) == (11, SEED.id, 0.0)
     assert seen.tokens == 11 / 32
@@ -175,7 +203,9 @@ def test_one_that_is_equal_to_its_neighbour_is_told_after_it(run, capsys):
 
 
 def test_the_second_of_a_generation_must_be_better_than_the_first_if_that_was_accepted(run):
-    one = run(setting(11), setting(12), setting(13), good={11: 6, 12: 4, 13: 7}, candidates=2)
+    one = run(
+        setting(11), setting(12), setting(13), world=World(good={11: 6, 12: 4, 13: 7}), candidates=2
+    )
     first, second = one.evolution.book.verdicts[:2]
     assert (first.stage, first.incumbent) == ("gate", SEED.id)
     assert (second.stage, second.incumbent) == ("minibatch", first.candidate)
@@ -219,7 +249,9 @@ def test_a_proposal_that_makes_no_policy_is_rejected(run, proposal):
 
 def test_the_level_ends_a_run(run, monkeypatch):
     monkeypatch.setattr("evolve.trial.RUN_LEVEL", 1e-15)
-    one = run(*(setting(value) for value in range(11, 20)), candidates=2, good={11: 7, 12: 8})
+    one = run(
+        *(setting(value) for value in range(11, 20)), world=World(good={11: 7, 12: 8}), candidates=2
+    )
     assert one.evolution.reason == (
         "what 0 candidates at the gate left of the run's level is too little to pass"
     )
@@ -246,7 +278,7 @@ def test_the_budget_ends_a_run_and_is_never_exceeded(run, budget, stages):
 
 def test_a_new_parent_that_cannot_be_scored_ends_the_run(run):
     budget = 6 * 3 + 8 + 5
-    one = run(*(setting(n) for n in (11, 12)), budget=budget, good={11: 8}, users=54)
+    one = run(*(setting(n) for n in (11, 12)), world=World(good={11: 8}, users=54), budget=budget)
     assert one.accepted == [10, 11]
     assert one.evolution.reason == (
         "the budget is spent: the next step costs 6.0 rollouts and 5.0 are left"
@@ -260,7 +292,7 @@ def test_feedback_is_kept_for_people(run, tmp_path):
 
 
 def test_a_rejected_candidate_leaves_no_transcript_in_memory(run):
-    one = run(setting(11), setting(12), candidates=3, good={12: 8})
+    one = run(setting(11), setting(12), world=World(good={12: 8}), candidates=3)
     kept = {
         key[0]
         for key, scored in one.evolution._setup.evaluator._known.items()
@@ -271,28 +303,28 @@ def test_a_rejected_candidate_leaves_no_transcript_in_memory(run):
 
 def test_nothing_to_learn_where_every_rollout_of_the_parent_failed(run, people):
     fails = {(SEED.id, user.id): ("policy", "too long") for user in people(24)}
-    one = run(setting(11), fails=fails)
+    one = run(setting(11), world=World(fails=fails))
     assert isinstance(one.error, AllFailedError)
     assert "every rollout of awe-seed failed (too long)" in str(one.error)
 
 
 def test_feedback_counts_the_rollouts_that_failed(run, people):
     fails = {(SEED.id, user.id): ("policy", "too long") for user in people(24)[::2]}
-    one = run(setting(11), fails=fails)
+    one = run(setting(11), world=World(fails=fails))
     assert 0 < one.contexts[0].feedback.numbers["failed_rollouts"] < 8
 
 
 @pytest.mark.parametrize("lives", range(0, 60, 7))
 def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, lives):
     script = [setting(value) for value in (11, 12, 11, 14, 15, 16)]
-    how = {"candidates": 3, "good": {12: 4, 14: 7}, "budget": 90}
+    world, how = World(good={12: 4, 14: 7}), {"candidates": 3, "budget": 90}
     path = tmp_path / "run" / FILE
-    whole = run(*script, **how)
+    whole = run(*script, world=world, **how)
     journal, verdicts = path.read_bytes(), whole.evolution.book.verdicts
     path.unlink()
-    first = run(*script, **how, lives=lives)
+    first = run(*script, world=replace(world, lives=lives), **how)
     assert isinstance(first.error, killed)
-    second = run(*script, **how)
+    second = run(*script, world=world, **how)
     assert path.read_bytes() == journal
     assert second.evolution.book.verdicts == verdicts
     assert second.evolution.reason == whole.evolution.reason
@@ -301,7 +333,9 @@ def test_killed_anywhere_it_goes_on_to_the_same_journal(run, tmp_path, killed, l
 
 def test_a_screened_generation_sends_the_most_promising_and_one_more_on_policy(run):
     script = [setting(value) for value in (11, 12, 13, 14)]
-    one = run(*script, candidates=1, good={13: 7}, budget=60, thrift=Thrift(racing=False))
+    one = run(
+        *script, world=World(good={13: 7}), candidates=1, budget=60, thrift=Thrift(racing=False)
+    )
     assert one.stages[:4] == ["minibatch", "screen", "gate", "screen"]
     assert one.accepted == [10, 13]
     assert one.evolution.screen.heard == 4
@@ -327,7 +361,7 @@ def mixed(people):
 
 def test_a_draft_is_built_on_and_must_be_beaten(run, mixed):
     script = [setting(value) for value in (11, 13, 12, 14)]
-    one = run(*script, good={11: mixed, 12: 5}, budget=120)
+    one = run(*script, world=World(good={11: mixed, 12: 5}), budget=120)
     eleven, _, twelve, _ = one.evolution.book.verdicts[:4]
     assert one.stages[:2] == ["chance", "minibatch"]
     assert [context.parent.settings["top_k"] for context in one.contexts[:4]] == [10, 10, 11, 11]
@@ -338,7 +372,7 @@ def test_a_draft_is_built_on_and_must_be_beaten(run, mixed):
 
 def test_what_is_no_better_than_its_draft_is_turned_down(run, mixed):
     script = [setting(value) for value in (11, 13, 12, 14, 15)]
-    one = run(*script, good={11: mixed, 12: mixed}, budget=60)
+    one = run(*script, world=World(good={11: mixed, 12: mixed}), budget=60)
     twelve = one.evolution.book.verdicts[2]
     assert twelve.stage == "minibatch"
     assert twelve.minibatch_difference > 0
@@ -354,7 +388,7 @@ def test_a_generation_that_comes_to_nothing_gives_the_next_minibatch_its_turn(ru
 
 def test_a_hopeless_candidate_is_stopped_half_way_and_the_rest_is_not_spent(run):
     racing = Thrift(racing=True, screening=False)
-    one = run(setting(11), setting(12), good={11: 0, 12: 1}, budget=30, thrift=racing)
+    one = run(setting(11), setting(12), world=World(good={11: 0, 12: 1}), budget=30, thrift=racing)
     assert one.stages[:2] == ["minibatch", "minibatch"]
     stopped = one.evolution.book.verdicts[0]
     assert stopped.reason == (

@@ -6,7 +6,6 @@ import pytest
 
 from evolve.book import FREE_IN_A_ROW
 from evolve.display import PlainDisplay
-from evolve.engine import NoProposer
 from evolve.field import split_by_periods, split_by_users
 from evolve.folder import RunFolder
 from evolve.gepa_adapter import Example
@@ -52,7 +51,7 @@ def run(tmp_path, people, scripted_workers, scripted, evaluator_on):
         lm = scripted(say)
         setup = Setup(
             evaluator,
-            Proposals(NoProposer(), Meter(lm), evaluator),
+            Proposals(None, Meter(lm), evaluator),
             field,
             Plan(budget, 0, (), 1, 0),
             RunFolder(tmp_path / "run", "run"),

@@ -74,3 +74,14 @@ def test_verdicts_reach_the_proposer(proposals):
     verdict = Verdict(SEED.id, SEED.id, {}, "search", False, "gate", "why")
     one.observe(verdict)
     assert one._proposer.observed == [verdict]
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_mirror_is_told_every_verdict_whether_there_is_a_proposer_or_not(
+    asks, evaluator_on, scripted_workers
+):
+    lm, mirror = Meter(Echo()), Scripted(None)
+    proposer = Scripted(lm) if asks else None
+    Proposals(proposer, lm, evaluator_on(scripted_workers()), mirror).observe("a verdict")
+    assert mirror.observed == ["a verdict"]
+    assert proposer is None or proposer.observed == ["a verdict"]

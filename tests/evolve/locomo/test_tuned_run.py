@@ -76,6 +76,8 @@ def test_its_folder_is_shown_redacted_and_keeps_to_a_rollback(run, tmp_path, cap
     assert record.field is None
     append_rollback(folder, {"policy": record.seed.id, "scores": {"split": "none"}})
     assert main(["--resume", str(folder)]) == 0
+    told = "the run was rolled back: best.yaml is rag-seed" in capsys.readouterr().out
+    assert told == (record.best.id != record.seed.id)
     assert read_policy(folder / "best.yaml").scores == {"split": "none"}
     assert runs_command(["show", "tuned", *runs]) == 0
     assert "Test dialogues" in capsys.readouterr().out

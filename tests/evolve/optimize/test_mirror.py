@@ -5,8 +5,8 @@ import sys
 import optuna
 import pytest
 
-from evolve.optimize.base import Proposal, Verdict
-from evolve.optimize.mirror import Mirror, Mirrored, check_url
+from evolve.optimize.base import Verdict
+from evolve.optimize.mirror import Mirror, check_url
 from policies.errors import ConfigError
 from policies.policy import seed_policy
 
@@ -100,24 +100,6 @@ def test_a_database_that_is_down_costs_one_line_and_gets_the_rest_at_the_end(
         (tmp_path / "later").mkdir()
     assert said[1:] == [f"the search is mirrored to {url} after all"]
     assert [trial[0] for trial in trials(url)] == ["a", "b"]
-
-
-def test_a_proposer_is_told_too(mirror):
-    class Proposer:
-        told = None
-
-        def propose(self, context):
-            return Proposal(context)
-
-        def observe(self, verdict):
-            self.told = verdict
-
-    proposer = Proposer()
-    with mirror() as mirrored:
-        both = Mirrored(proposer, mirrored)
-        both.observe(verdict("a"))
-        assert both.propose("search") == Proposal("search")
-    assert proposer.told.candidate == "a"
 
 
 def test_urls():

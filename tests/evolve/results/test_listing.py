@@ -8,6 +8,7 @@ from evolve.folder import SUMMARY
 from evolve.journal import FILE
 from evolve.results.listing import list_runs, listing, to_json
 from evolve.results.redaction import redact
+from evolve.results.rollback import roll_back
 from evolve.results.run_record import read_run
 from evolve.tables import plain
 
@@ -42,6 +43,17 @@ def test_every_run_in_order_of_change(run, tmp_path):
     shown = plain(tables[0]).splitlines()
     assert shown[-1].split()[:4] == ["mine", "ended", "self-evolution", "awi"]
     assert tables[1].rows[0][0] == "broken"
+
+
+def test_a_rollback_is_seen_at_a_glance(run):
+    found = read_run(run).best
+    roll_back(read_run(run), read_run(run).seed)
+    (one,) = list_runs(run.parent)
+    assert (one.best, one.found) == (read_run(run).seed.short_id, found.short_id)
+    assert f"ended, rolled back to {one.best}" in plain(listing([one], run.parent)[0])
+    roll_back(read_run(run), found)
+    (one,) = list_runs(run.parent)
+    assert one.shown_state == "ended"
 
 
 def test_a_run_of_scope_user(lives):

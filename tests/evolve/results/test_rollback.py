@@ -44,12 +44,18 @@ def test_a_resumed_run_replays_and_keeps_to_it(run, resume):
     (run / BEST).unlink()
     said = resume(run)
     assert {path: path.read_bytes() for path in run.rglob("*.[jy]*")} == files
-    assert "which this run was rolled back to" in said
+    last = said.splitlines()[-2]
+    assert last.startswith("the run was rolled back: best.yaml is awi-gen-")
+    assert last.endswith("not the best version above")
+    found = next(p for p in read_run(run).versions if p.id == read_run(run).summary["best_policy"])
+    roll_back(read_run(run), found)
+    assert "rolled back" not in resume(run)
 
 
 def test_what_cannot_be_rolled_back(run, made):
     record = read_run(run)
-    with pytest.raises(RunFolderError, match="already; name another"):
+    others = "in force already; name one of .*" + record.versions[-2].short_id
+    with pytest.raises(RunFolderError, match=others):
         roll_back(record, record.best)
     with locked(run), pytest.raises(RunFolderError, match="in use by another"):
         roll_back(record, record.seed)
@@ -75,5 +81,5 @@ def test_the_same_command_mends_a_file_that_could_not_be_written(run, monkeypatc
     assert (run / FILE).read_bytes() == journal
     (run / BEST).write_text("")
     roll_back(read_run(run), older)
-    with pytest.raises(RunFolderError, match="already; name another"):
+    with pytest.raises(RunFolderError, match="in force already"):
         roll_back(read_run(run), older)

@@ -57,6 +57,15 @@ def test_policy_files_and_what_is_no_side(run, tmp_path):
     assert [table.title for table in tables] == ["Test users"]
     with pytest.raises(PolicyFileError):
         find_side("none.yaml", tmp_path)
-    for name in ("none", "none:seed", "mine:none", ":", ""):
+    for name in ("nothing", "nothing:seed", "mine:nothing", ":", ""):
         with pytest.raises(RunFolderError):
             find_side(name, tmp_path / "runs")
+
+
+def test_a_seed_policy_is_a_side_where_no_run_is_called_so(run, tmp_path):
+    side = find_side("awi", tmp_path / "runs")
+    assert (side.policy, side.record) == (seed_policy("awi"), None)
+    mine = find_side("mine", tmp_path / "runs")
+    assert difference(side, mine)[1] == diff_policies(side.policy, mine.policy)
+    shutil.copytree(run, tmp_path / "runs" / "awi")
+    assert find_side("awi", tmp_path / "runs").policy == mine.policy

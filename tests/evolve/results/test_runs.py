@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+from evolve.agents.own import declare_agent
 from evolve.runs import DECLINED, main
-from policies.policy import read_policy
+from policies.policy import read_policy, write_policy
 
 
 @pytest.fixture
@@ -50,6 +51,14 @@ def test_looking_at_runs(command):
     assert json.loads(command("list", "--runs", "nowhere", "--json")[1])["runs"] == []
 
 
+def test_a_policy_file_of_a_memory_system_of_ones_own(command, monkeypatch):
+    name = "evolve.agents.example:UserWords"
+    write_policy(declare_agent(name), "words.yaml")
+    monkeypatch.setattr("policies.declared._DECLARED", {})  # as in another process
+    assert "add --agent with this name" in command("diff", "words.yaml", "awe")[2]
+    assert command("diff", "words.yaml", "awe", "--agent", name)[0] == 0
+
+
 def test_going_back(command, run):
     found = read_policy(run / "best.yaml")
     status, out, _ = command("rollback", "mine", "seed")
@@ -89,7 +98,7 @@ def test_what_cannot_be_undone_is_asked_first(command, answer, run):
         ("show", "x" * 300),
         ("diff", "mine", "x" * 300),
         ("purge", "x" * 300, "--yes"),
-        ("diff", "mine", "none"),
+        ("diff", "mine", "nothing"),
         ("rollback", "mine", "none"),
         ("rollback", "mine", "best"),
         ("redact", "none", "--yes"),
