@@ -58,6 +58,7 @@ class Book:
         self.free = 0
         self._setup = setup
         self._seen = {version.policy.id for version in archive.versions}
+        self._shown: frozenset[str] = frozenset()  # users that numbers were last shown of
 
     @property
     def ids(self) -> set[str]:
@@ -124,10 +125,19 @@ class Book:
             environment=self._setup.environment,
         )
 
-    def record(self, name: str, policy: Policy, verdict: Verdict, *, wanted: bool = False) -> None:
+    def record(
+        self,
+        name: str,
+        policy: Policy,
+        verdict: Verdict,
+        *,
+        wanted: bool = False,
+        note: str = "",
+    ) -> None:
         """Journal a verdict, tell the proposer, and write the candidate's files.
 
-        Transcripts are dropped of what is no version, unless they are still ``wanted``.
+        Transcripts are dropped of what is no version, unless they are still ``wanted``. A ``note``
+        is for the watcher alone.
         """
         setup = self._setup
         setup.evaluator.journal.once("verdict", name, lambda: asdict(verdict))
@@ -143,13 +153,14 @@ class Book:
         if verdict.incumbent != policy.lineage.parents[0]:
             outcome += f" against {verdict.incumbent[:8]}"
         setup.display.say(
-            f"{name} {policy.short_id} {verdict.operator}: {outcome}, {verdict.reason}"
+            f"{name} {policy.short_id} {verdict.operator}: {outcome}, {verdict.reason}{note}"
         )
 
     def show(self, generation: int, scored: Sequence[Scored], part: Part = "train") -> None:
         """Where the run stands, by rollouts of the best version on train or validation users."""
         setup = self._setup
-        found = score(setup.field.select(diagnoses_of(scored), part))
+        counted = setup.field.select(diagnoses_of(scored), part)
+        found = score(counted)
         setup.display.standing(
             Standing(
                 generation=generation,
@@ -162,8 +173,18 @@ class Book:
                 versions=len(self.archive.versions),
                 candidates=len(self.judged),
                 policy=self.archive.best().policy.id,
+                people=self._people(frozenset(d.user for d in counted), part),
             )
         )
+
+    def _people(self, users: frozenset[str], part: Part) -> str:
+        """Users in words, compared with those that numbers were last shown of."""
+        kind = "train" if part == "train" else "validation"
+        people = f"{len(users)} {kind} user{'s' * (len(users) != 1)}"
+        before, self._shown = self._shown, users
+        if not before:
+            return people
+        return f"the same {people}" if users == before else f"{people}, others than before"
 
 
 def feedback_on(

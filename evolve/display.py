@@ -29,12 +29,14 @@ class Standing:
         spent: Rollouts spent, those that have only begun included.
         budget: Rollouts in all.
         set_aside: Of the budget, rollouts for the final scoring.
-        best: Accuracy of the best version so far on the train users that it was scored on.
+        best: Accuracy of the best version so far on the users that it was scored on.
         stages: Its write, read and utilization failures there.
         unread: Its format failures there.
         versions: Accepted versions, the seed included.
         candidates: Candidates so far.
         policy: Id of the best version so far.
+        people: Who those users are, and whether they are those of the last time: numbers of
+            different users cannot be compared.
     """
 
     generation: int
@@ -47,13 +49,14 @@ class Standing:
     versions: int
     candidates: int
     policy: str
+    people: str
 
     def __str__(self) -> str:
         stages = "/".join(f"{s:.2f}" for s in self.stages)
         unread = f", format {self.unread:.2f}" if self.unread else ""
         return (
             f"generation {self.generation}  best so far: accuracy {self.best:.2f}, "
-            f"write/read/utilization {stages}{unread} (train users)  "
+            f"write/read/utilization {stages}{unread} ({self.people})  "
             f"candidates {self.candidates}, accepted {self.versions - 1}"
         )
 
@@ -85,6 +88,7 @@ class PlainDisplay:
 
     def __init__(self) -> None:
         self._generation = 0
+        self._last: tuple[float, int] | None = None
 
     def __enter__(self) -> Self:
         """Nothing to start."""
@@ -104,10 +108,11 @@ class PlainDisplay:
         say(line)
 
     def standing(self, now: Standing) -> None:
-        """Print it once a generation; the log follows every step."""
+        """Print it once a generation that cost or found something; the log follows every step."""
         _log.debug("%s", now)
-        if now.generation != self._generation:
-            self._generation = now.generation
+        found = now.spent, now.versions
+        if now.generation != self._generation and found != self._last:
+            self._generation, self._last = now.generation, found
             say(f"{now}, {now.budget_left(now.spent)}")
 
     def progress(self, lived: float, *, replayed: bool) -> None:

@@ -171,7 +171,7 @@ def proposed(lm: LM, policy: Policy, feedback: Feedback, seed: int) -> dict[str,
     """
     from gepa.proposer.reflective_mutation.reflection_lm import StatelessReflectionLM
 
-    names = list(policy.texts)
+    names = [name for name in policy.texts if name in feedback.texts]
     name = names[seed % len(names)]
     said = feedback.texts.get(name, "").strip() or _NOTHING
     record = {"Inputs": f"{name}: {ROLES[name]}", "Feedback": said}

@@ -23,6 +23,7 @@ from evolve.seeding import derive
 from evolve.setup import Setup
 from evolve.trial import diagnoses_of
 from feedback.records import Usage
+from feedback.routing import parts_of
 from feedback.scores import tokens_per_answer
 from policies.errors import BudgetExhaustedError, PolicyFileError
 from policies.policy import Policy
@@ -86,9 +87,11 @@ class GepaEngine:
         from gepa.api import optimize
 
         field, heard, adapter = self._setup.field, self._events, self._adapter
+        recorded = all(user.recorded is not None for user in field.train)
+        acting = parts_of(self._seed, recorded=recorded)
         loose: dict[str, Any] = {"adapter": adapter, "callbacks": [heard]}  # its types ask for more
         optimize(
-            seed_candidate=dict(self._seed.texts),
+            seed_candidate={n: text for n, text in self._seed.texts.items() if n in acting},
             trainset=[Example(user, "train") for user in field.train],
             valset=[Example(user, "gate") for user in field.gate],
             reflection_lm=self._reflect,

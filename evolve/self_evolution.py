@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evolve.book import Book, changed, feedback_on
+from evolve.book import FREE_IN_A_ROW, Book, changed, feedback_on
 from evolve.evaluate import Job
 from evolve.optimize.archive import Archive
 from evolve.optimize.base import ProposalContext, unscored
@@ -104,4 +104,5 @@ class SelfEvolution:
             self.book.archive = archive.choose(policy.id)
             self._installed = policy
         self.book.free = 0 if verdict.accepted else self.book.free + 1
-        self.book.record(name, policy, verdict)
+        note = f" ({self.book.free} in a row; {FREE_IN_A_ROW} end the run)"
+        self.book.record(name, policy, verdict, note=note if self.book.free > 1 else "")

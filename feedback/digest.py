@@ -68,7 +68,8 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
         raise ValueError(f"a rollout is not one of policy {policy.id}")
     whole = sorted((Case(*case) for case in cases), key=lambda case: case.rollout.user)
     lived = [case for case in whole if case.rollout.failure is None]
-    parts, scenes = parts_of(policy), [scene_of(case) for case in lived]
+    recorded = all(case.truth.recorded for case in whole)
+    parts, scenes = parts_of(policy, recorded=recorded), [scene_of(case) for case in lived]
     losses = [
         loss
         for case, scene in zip(lived, scenes, strict=True)

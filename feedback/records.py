@@ -316,6 +316,7 @@ class UserTruth:
         choices: Per question, the texts of its choices, in the file's order.
         required: Per question, the names of its required states.
         traceable: Whether every session names the states that it exposes (maybe none).
+        recorded: Whether conversations are replayed, so that no reply is made in them.
     """
 
     user: str
@@ -326,6 +327,7 @@ class UserTruth:
     choices: tuple[tuple[str, ...], ...]
     required: tuple[tuple[str, ...], ...]
     traceable: bool
+    recorded: bool = False
 
     def write_period(self, state: str, period: int) -> int:
         """Period of the state's latest update up to ``period``; 0 if it was never updated."""

@@ -20,6 +20,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "showing": ("memory_order", "recency_half_life"),
 }
 """Group to its settings: how much is written at a time, what stays, what is found, its order."""
+_REPLIES = "reply_prompt"
 LIKELY = 0.75  # of what types and write prompt both can mend: to the one that rather is to blame
 MANY_FACTS = 3  # told in one write: from here on its size is to blame too
 
@@ -53,9 +54,17 @@ _GROUPS_BY_STAGE: dict[Stage, tuple[str, ...]] = {
 }
 
 
-def parts_of(policy: Policy) -> tuple[str, ...]:
-    """The parts that a policy has, in the order of ``PARTS``."""
-    return tuple(p for p in PARTS if p in policy.texts or (p == "settings" and policy.settings))
+def parts_of(policy: Policy, *, recorded: bool = False) -> tuple[str, ...]:
+    """The parts of a policy that can act, in the order of ``PARTS``.
+
+    Args:
+        policy: The policy.
+        recorded: Whether all conversations are replayed. No reply is made in them, so what asks for
+            replies can do nothing; it is left out, as long as the policy has another part.
+    """
+    has = tuple(p for p in PARTS if p in policy.texts or (p == "settings" and policy.settings))
+    acting = tuple(part for part in has if not (recorded and part == _REPLIES))
+    return acting or has
 
 
 def groups_of(settings: Collection[str]) -> tuple[str, ...]:

@@ -147,6 +147,7 @@ class User:
                 for period in self.periods
                 for session in period.sessions
             ),
+            recorded=self.recorded is not None,
         )
 
 

@@ -49,7 +49,7 @@ class JointProposer:
         """
         draw = random.Random(derive(context.seed, "strategy"))
         mass = mass_of(context.parent, context.feedback)
-        texts = {name: mass[name] for name in self._rewrite.open_texts(context.parent)}
+        texts = {name: mass[name] for name in self._rewrite.open_texts(context)}
         groups = {group: mass[group] for group in mass if group in GROUPS}
         joint = draw.random() < self._joint
         part = self._draw(texts if joint or context.last_verdict is None else texts | groups, draw)

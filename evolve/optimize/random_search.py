@@ -101,7 +101,7 @@ def _blind(context: ProposalContext) -> ProposalContext:
         numbers={},
         failing_states=(),
         mass={},
-        texts=dict.fromkeys(context.parent.texts, UNKNOWN),
+        texts=dict.fromkeys(context.feedback.texts, UNKNOWN),
         markdown="",
     )
     return ProposalContext(context.parent, context.versions, feedback, None, context.seed)

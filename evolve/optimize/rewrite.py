@@ -120,10 +120,12 @@ class RewriteProposer:
         elif name is not None and not _FINER & set(operator_of(verdict.operator).split("+")):
             self._turned_down.add((verdict.incumbent, name))
 
-    def open_texts(self, parent: Policy) -> tuple[str, ...]:
-        """The parent's texts, without those that are passed over."""
-        texts = tuple(n for n in parent.texts if (parent.id, n) not in self._turned_down)
-        return texts or tuple(parent.texts)
+    def open_texts(self, context: ProposalContext) -> tuple[str, ...]:
+        """The parent's texts that feedback goes to, without those that are passed over."""
+        parent = context.parent
+        acting = tuple(name for name in parent.texts if name in context.feedback.texts)
+        texts = tuple(n for n in acting if (parent.id, n) not in self._turned_down)
+        return texts or acting or tuple(parent.texts)
 
     def merge(self, context: ProposalContext, partner: Partner) -> Proposal:
         """Merge the parent with another version.
@@ -224,7 +226,7 @@ class RewriteProposer:
 
     def _choose(self, context: ProposalContext, draw: random.Random) -> str:
         mass = mass_of(context.parent, context.feedback)
-        shares = self.credit.shares({name: mass[name] for name in self.open_texts(context.parent)})
+        shares = self.credit.shares({name: mass[name] for name in self.open_texts(context)})
         return draw.choices(list(shares), list(shares.values()))[0]
 
     def _asked(

@@ -13,7 +13,7 @@ from evolve.display import Standing
 
 
 def standing(spent: float, policy: str) -> Standing:
-    return Standing(1, spent, 40, 12.5, 0.4, (0.3, 0.1, 0.1), 0.0, 1, 0, policy)
+    return Standing(1, spent, 40, 12.5, 0.4, (0.3, 0.1, 0.1), 0.0, 1, 0, policy, "6 train users")
 
 
 def test_the_recorder_notes_when_another_version_becomes_the_best() -> None:

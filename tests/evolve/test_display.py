@@ -20,6 +20,7 @@ NOW = Standing(
     versions=2,
     candidates=4,
     policy="5b1f0c2a9d3e",
+    people="6 train users",
 )
 TABLE = Table("Numbers", ("name", "value"), (("one", "1"),))
 
@@ -27,10 +28,10 @@ TABLE = Table("Numbers", ("name", "value"), (("one", "1"),))
 def test_where_a_run_stands_in_words():
     assert str(NOW) == (
         "generation 3  best so far: accuracy 0.41, write/read/utilization 0.50/0.10/0.05 "
-        "(train users)  candidates 4, accepted 1"
+        "(6 train users)  candidates 4, accepted 1"
     )
     unread = str(dataclasses.replace(NOW, unread=0.3))
-    assert "0.50/0.10/0.05, format 0.30 (train users)" in unread
+    assert "0.50/0.10/0.05, format 0.30 (6 train users)" in unread
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,12 @@ def test_time_left(rendered, seconds, shown):
     display._pace.add(0, 0.0, replayed=False)
     display._pace.add(60, seconds, replayed=False)
     assert rendered(display).rstrip().endswith(f"time left {shown}")
+
+
+def test_a_generation_that_cost_and_found_nothing_is_not_told_again(capsys):
+    display = PlainDisplay()
+    for generation in (3, 4, 5):
+        display.standing(dataclasses.replace(NOW, generation=generation))
+    display.standing(dataclasses.replace(NOW, generation=6, spent=20.2))
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in shown] == ["3", "6"]

@@ -387,3 +387,12 @@ def test_rollouts_of_another_policy_and_no_answers_are_refused():
         build_feedback(AWE, [case(other)])
     with pytest.raises(ValueError, match="no answers to score"):
         build_feedback(AWE, [])
+
+
+def test_a_recorded_conversation_puts_nothing_to_the_reply_prompt():
+    lived, truth, found = case(AWE, answers=CASES, traceable=False)
+    recorded = Case(lived, dataclasses.replace(truth, recorded=True), found)
+    feedback = build_feedback(AWE, [recorded])
+    assert set(feedback.texts) == set(feedback.mass)
+    assert set(feedback.texts) == {"memory_types", "write_prompt", "answer_prompt", "settings"}
+    assert sum(feedback.mass.values()) == pytest.approx(1)

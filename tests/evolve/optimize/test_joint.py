@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -81,3 +82,15 @@ def test_rejections_pass(scripted, rules, context_for) -> None:
     proposer = JointProposer(scripted(["no", "no"]), rules)
     with pytest.raises(RejectedRewriteError, match="no new_text"):
         proposer.propose(context_for(AWE))
+
+
+def test_no_text_is_changed_that_feedback_does_not_go_to(rules, context_for, verdict_on) -> None:
+    proposer = JointProposer(OfflineLM(), rules)
+    last = verdict_on(AWE, AWE, "search")
+    changed = Counter()
+    for seed in range(200):
+        context = context_for(AWE, seed, last=last)
+        texts = {k: v for k, v in context.feedback.texts.items() if k != "reply_prompt"}
+        feedback = replace(context.feedback, texts=texts)
+        changed.update(proposer.propose(replace(context, feedback=feedback)).texts.keys())
+    assert changed.keys() == {"memory_types", "write_prompt", "answer_prompt"}
