@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout
@@ -94,19 +93,19 @@ def read(folder: str | Path) -> Run:
     """A run that has ended, by its folder.
 
     Raises:
-        RunFolderError: It has not ended, or is none.
+        UserError: It has not ended, is none, or is damaged.
     """
+    from evolve.results.summary import read_summary
     from policies.errors import RunFolderError
     from policies.policy import read_policy
 
-    place = Path(folder)
-    try:
-        summary = json.loads((place / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    place = _path("folder", folder)
+    summary = read_summary(place)
+    if summary is None:
         raise RunFolderError(
-            f"A run that has ended has a summary.json, but {place} has none that can be read; go "
-            "on with the run first."
-        ) from error
+            f"A run that has ended has a summary.json, but {place} has none; go on with the run "
+            "first."
+        )
     best = place / "best.yaml"
     return Run(place, summary, read_policy(best) if best.is_file() else None)
 

@@ -26,6 +26,7 @@ EXPERIMENT = "mnemotune"
 RUN_TAG, WHOLE_TAG = "mnemotune.run", "mnemotune.whole"  # which run it is; set once all is told
 _METRICS, _PARAMETERS = 1000, 100  # that MLflow takes in one request
 _STAGES = ("accuracy", "write", "read", "utilization", "format", "memory")
+_SPENT = ("calls", "cached", "prompt_tokens", "completion_tokens", "dollars")
 _ARTIFACTS = ("*.yaml", "policies/*.yaml", "candidates/*.yaml", "summary.json")
 # Folders as stores are off by default; a server that does not answer is to be told at once.
 _SETTINGS = {
@@ -103,7 +104,7 @@ def metrics(record: RunRecord) -> Iterator[Point]:
     yield from _by_generation(record)
     summary = record.summary or {}
     for period, sides in summary.get("periods", {}).items():
-        step = int(period) if period.isdigit() else None
+        step = int(period) if period.isdecimal() else None
         for side, rates in sides.items():
             name = side if step is not None else f"{side}/{period.replace(' ', '_')}"
             yield from _numbers(name, rates, _STAGES, step or 0)
@@ -113,7 +114,7 @@ def metrics(record: RunRecord) -> Iterator[Point]:
     yield from _numbers("", summary, ("spent", "rollouts", "gate_gain", "shrinkage"))
     for kind in ("usage", "paid"):
         for role, spent in summary.get(kind, {}).items():
-            yield from _numbers(f"{kind}/{role}", spent, tuple(spent))
+            yield from _numbers(f"{kind}/{role}", spent, _SPENT)
 
 
 def _by_generation(record: RunRecord) -> Iterator[Point]:

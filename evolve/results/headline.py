@@ -93,7 +93,11 @@ def _over_baselines(summary: Mapping[str, Any]) -> tuple[Figure, ...]:
     """Memory gain: that over ``none`` first."""
     told = {"none": "over no memory", "native": "over the history in context"}
     return tuple(
-        Figure(f"Memory gain {told[name]}", _signed(gain), shown_gain(gain).partition(" ")[2])
+        Figure(
+            f"Memory gain {told.get(name, f'over {name}')}",
+            _signed(gain),
+            shown_gain(gain).partition(" ")[2],
+        )
         for name, lead in summary.get("over_baselines", {}).items()
         if (gain := kept_interval(lead["memory"])) is not None
     )

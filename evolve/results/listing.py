@@ -13,7 +13,8 @@ from typing import Any
 from evolve.folder import BEST
 from evolve.journal import FILE, REDACTED, read_header
 from evolve.results.evidence_search import MODELS, STRATEGY, is_evidence_search
-from evolve.results.run_record import read_summary, run_folders
+from evolve.results.run_record import run_folders
+from evolve.results.summary import read_summary
 from evolve.tables import Table, number, option_text
 from policies.errors import UserError
 

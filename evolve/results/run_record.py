@@ -6,7 +6,6 @@ there is empty or None.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from typing import Any, Literal
 from evolve.codec import from_data
 from evolve.config import merge_options
 from evolve.field import Field
-from evolve.folder import SUMMARY
 from evolve.gains import Bounds
 from evolve.gym.users import User
 from evolve.journal import FILE, read_header
@@ -25,6 +23,7 @@ from evolve.offpolicy import Replayed
 from evolve.results.candidates import CandidateRecord, generation_of, read_candidates
 from evolve.results.journal_lines import Lines, Rollouts, events, read_lines
 from evolve.results.lives import Lives, own_policies
+from evolve.results.summary import read_summary
 from evolve.results.surroundings import find_field, find_seed, find_users
 from evolve.roles import Models
 from feedback.diagnosis import diagnose
@@ -41,7 +40,6 @@ __all__ = [
     "find_run",
     "learned_diagnoses",
     "read_run",
-    "read_summary",
     "run_folders",
 ]
 
@@ -299,38 +297,6 @@ def _feedback(folder: Path) -> dict[int, str]:
         generation_of(path.stem): _text(path)
         for path in sorted((folder / "feedback").glob("gen-*.md"))
     }
-
-
-def read_summary(folder: Path) -> dict[str, Any] | None:
-    """What ``summary.json`` says; None before the end.
-
-    Raises:
-        RunFolderError: It cannot be read.
-    """
-    path = folder / SUMMARY
-    if not path.is_file():
-        return None
-    try:
-        summary = json.loads(_text(path))
-    except (ValueError, RecursionError):
-        summary = None
-    if isinstance(summary, dict) and _is_whole(summary):
-        return summary
-    raise RunFolderError(
-        f"The end of a run stands in its {SUMMARY}, but {path} is not what a run writes; resume "
-        "the run, which writes it anew."
-    )
-
-
-def _is_whole(summary: Mapping[str, Any]) -> bool:
-    """Whether a summary has what is read of every run, each of its kind."""
-    if summary.get("scope") == "user":
-        kinds: dict[str, type] = {"periods": dict}
-    else:
-        kinds = {"best_policy": str, "versions": list, "test": dict}
-    kinds |= {"seed_policy": str, "spent": float}
-    whole = all(isinstance(summary.get(key), kind) for key, kind in kinds.items())
-    return whole and isinstance(summary.get("gain"), dict | None)
 
 
 def _text(path: Path) -> str:

@@ -35,7 +35,10 @@ def test_a_rollback_is_told_and_so_is_a_run_that_goes_on(run):
 def test_what_was_paid(run):
     summary = json.loads((run / SUMMARY).read_text())
     for dollars, shown in ((0.25, "$0.50"), (None, "unpriced")):
-        spend = {"reply": {"dollars": 0.25}, "answer": {"dollars": dollars}}
+        spend = {
+            role: {"calls": 1, "prompt_tokens": 9, "completion_tokens": 9, "dollars": paid}
+            for role, paid in (("reply", 0.25), ("answer", dollars))
+        }
         (run / SUMMARY).write_text(json.dumps(summary | {"paid": spend}))
         assert dict(overview(read_run(run))[0].rows)["paid"] == shown
 
