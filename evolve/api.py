@@ -11,8 +11,6 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policies.shown import short
-
 if TYPE_CHECKING:
     from evolve.config import Options
     from evolve.means import Means
@@ -131,6 +129,7 @@ def _name_agent(given: dict[str, Any], agent: type[Any] | str | None) -> bool:
         return False
     if not isinstance(agent, type):
         from policies.errors import AgentError
+        from policies.shown import short
 
         raise AgentError(
             "agent of evolve.run is a class, or its name as package:Class, but is "
@@ -155,6 +154,7 @@ def _path(what: str, given: object) -> Path:
         ConfigError: It is none.
     """
     from policies.errors import ConfigError
+    from policies.shown import short
 
     if not isinstance(given, str | Path) or "\0" in str(given):
         raise ConfigError(
