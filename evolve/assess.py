@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from evolve.gains import accuracy_gain, memory_gain
+from evolve.gains import Lead, accuracy_gain, leads, memory_gain
 from evolve.gym.bounds import Bounds
 from evolve.gym.rollout import Span
 from evolve.gym.users import User
@@ -16,7 +16,7 @@ from feedback.diagnosis import diagnose
 from feedback.records import Diagnosis, Rollout, Usage
 from feedback.scores import Scores, score, scores_by_period, tokens_per_answer
 from policies.errors import AllFailedError
-from policies.policy import Policy
+from policies.policy import Policy, seed_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ class Assessment:
         accuracy: The same in accuracy.
         bound_usage: What the upper bounds cost.
         failures: Rollouts that failed; their users are left out for all policies.
+        beside: The baselines that the memory gain is measured over; empty where it is not.
+        gains: Name of a baseline to how far the first policy is ahead of it.
     """
 
     assessed: tuple[Assessed, ...]
@@ -60,10 +62,16 @@ class Assessment:
     accuracy: Interval | None
     bound_usage: tuple[tuple[str, Usage], ...]
     failures: tuple[Rollout, ...]
+    beside: tuple[Assessed, ...] = ()
+    gains: Mapping[str, Lead] = field(default_factory=dict)
 
 
 def assess(
-    policies: Sequence[Policy], users: Sequence[User], spec: WorldSpec, workers: Workers
+    policies: Sequence[Policy],
+    users: Sequence[User],
+    spec: WorldSpec,
+    workers: Workers,
+    baselines: Sequence[str] = (),
 ) -> Assessment:
     """Let policies live through the same users and compare the first with the second.
 
@@ -72,11 +80,15 @@ def assess(
         users: At least one.
         spec: The world.
         workers: Run the rollouts.
+        baselines: Names of seed policies that the first policy's memory gain is measured over; it
+            has none over itself.
 
     Raises:
         AllFailedError: On every user some policy failed.
     """
-    rollouts = _live(policies, users, spec, workers)
+    seeds = {name: seed_policy(name) for name in baselines}
+    others = {name: seed for name, seed in seeds.items() if seed.id != policies[0].id}
+    rollouts = _live((*policies, *others.values()), users, spec, workers)
     failures = tuple(r for lived in rollouts.values() for r in lived if r.failure is not None)
     failed = {rollout.user for rollout in failures}
     whole = [user for user in users if user.id not in failed]
@@ -96,10 +108,26 @@ def assess(
         mine, other = (diagnoses[policy.id] for policy in policies[:2])
         memory = memory_gain(other, mine, bounds, _user_of, spec.seed)
         accuracy = accuracy_gain(other, mine, _user_of, spec.seed)
-    assessed = tuple(
-        _assessed(policy, rollouts[policy.id], diagnoses[policy.id], bounds) for policy in policies
+
+    def assessed(policy: Policy) -> Assessed:
+        return _assessed(policy, rollouts[policy.id], diagnoses[policy.id], bounds)
+
+    return Assessment(
+        assessed=tuple(map(assessed, policies)),
+        users=len(whole),
+        memory=memory,
+        accuracy=accuracy,
+        bound_usage=bound_usage,
+        failures=failures,
+        beside=tuple(map(assessed, others.values())),
+        gains=leads(
+            diagnoses[policies[0].id],
+            {name: diagnoses[policy.id] for name, policy in others.items()},
+            bounds,
+            _user_of,
+            spec.seed,
+        ),
     )
-    return Assessment(assessed, len(whole), memory, accuracy, bound_usage, failures)
 
 
 def _live(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from policies.policy import Policy
 
 POLICY_FAILED = 1
+BASELINES = ("none", "native")  # over which the memory gain is measured
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,10 +59,13 @@ def _run(options: argparse.Namespace) -> int:
     environment = load_environment(env, options.probes)
     users = environment.users[: options.users]
     spec = _spec(options, models, means)
-    assessment, paid, model_notes = _assess(policies, users, spec, models, means)
+    baselines = BASELINES if options.gain else ()
+    assessment, paid, model_notes = _assess(policies, users, spec, models, means, baselines)
     found = [table for table in map(imported_table, names) if table is not None]
     notes = [*environment.notes, *model_notes]
     notes += _notes(policies, environment.digest, assessment)
+    if options.gain:
+        notes.append("for the memory gain none and native live through the same users, too")
     if options.json:
         header = {"environment": environment.digest, "seed": options.seed, "notes": notes}
         say(to_json(header, assessment))
@@ -85,6 +89,11 @@ def _run_dialogues(
     from evolve.roles import OFFLINE
     from evolve.tables import print_tables
 
+    if options.gain:
+        raise ConfigError(
+            "--gain is measured by questions with choices, but --env holds dialogues of LoCoMo, "
+            "whose questions are open; compare with a baseline by --against none or native."
+        )
     dialogues = load_dialogues(options.env)[: options.users]
     found = find_evidence(policies, dialogues)
     notes = [*report.notes_of(dialogues), *([called(models)] if models.real else [])]
@@ -137,6 +146,7 @@ def _assess(
     spec: WorldSpec,
     models: Models,
     means: Means,
+    baselines: Sequence[str],
 ) -> tuple[Assessment, Paid | None, list[str]]:
     """The assessment, what it paid, and what must be known of models before numbers are read."""
     from evolve.assess import assess
@@ -150,7 +160,7 @@ def _assess(
     with ExitStack() as stack:
         connection = stack.enter_context(connected(models, means, None))
         workers = make_workers(stack, spec, find_site(stack, means), connection)
-        assessment = assess(policies, users, spec, workers)
+        assessment = assess(policies, users, spec, workers, baselines)
         if OFFLINE in (models.model, models.user_model):
             notes.append(STAND_IN)
             (known,) = workers.run([partial(lexicon_share, users)])
@@ -201,6 +211,12 @@ def _parser() -> argparse.ArgumentParser:
     known = "none, native, rag, awe, awi, mem0 or a policy file"
     add("--policy", required=True, metavar="A", help=f"what is scored: {known}")
     add("--against", metavar="B", help="what it is compared with, user by user")
+    add(
+        "--gain",
+        action="store_true",
+        help="the memory gain of A over none and native, too, which live through the same users: "
+        "that takes their calls",
+    )
     add("--agent", metavar="CLASS", help="a memory system of your own, as package:Class")
     add("--env", default="sample", metavar="FILE", help="environment file (the packaged sample)")
     add("--probes", metavar="FILE", help="what is true when, where --env holds chats")

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from evolve.assess import Assessed, Assessment
+from evolve.gains import shown_gain
 from evolve.lm.meter import add_usage
 from evolve.money import Paid
 from evolve.spent_table import paid_table, usage_table
@@ -35,9 +36,10 @@ def tables_of(assessment: Assessment, paid: Paid | None = None) -> list[Table]:
         assessment: What is reported.
         paid: What it paid; None where all roles are played offline.
     """
-    assessed = list({one.policy.id: one for one in assessment.assessed}.values())
-    tables = [_scores(assessed), _stages(assessed), *_trace(assessed)]
-    for one in assessed:
+    asked = {one.policy.id: one for one in assessment.assessed}
+    assessed = list((asked | {one.policy.id: one for one in assessment.beside}).values())
+    tables = [_scores(assessed), _stages(assessed), *_trace(assessed), *_gains(assessment)]
+    for one in asked.values():
         tables += [_periods(one), *_trace_by_period(one)]
     if len(assessment.assessed) > 1:
         tables.append(_difference(assessment))
@@ -63,6 +65,14 @@ def to_json(header: Mapping[str, Any], assessment: Assessment) -> str:
         }
         if compared
         else None,
+        "baselines": [_policy_data(one) for one in assessment.beside],
+        "memory_gain": {
+            name: {
+                "memory": _interval_data(lead.memory),
+                "accuracy": _interval_data(lead.accuracy),
+            }
+            for name, lead in assessment.gains.items()
+        },
         "bound_usage": _usage_data(assessment.bound_usage),
         "failures": [
             {"policy": r.policy, "user": r.user, "kind": r.failure_kind, "reason": r.failure}
@@ -154,6 +164,22 @@ def _difference(assessment: Assessment) -> Table:
     )
     columns = ("", mine.policy.short_id, other.policy.short_id, "difference", "95 % interval")
     return Table(title, columns, rows)
+
+
+def _gains(assessment: Assessment) -> list[Table]:
+    """What memory brings: the model and the questions are the same."""
+    mine = assessment.assessed[0].policy
+    rows = tuple(
+        (
+            f"{named(mine)} less {name}",
+            str(lead.accuracy.n),
+            shown_gain(lead.memory),
+            shown_gain(lead.accuracy),
+        )
+        for name, lead in assessment.gains.items()
+    )
+    title = "Memory gain: same model, same questions, paired, with 95 % intervals over users"
+    return [Table(title, ("policy", "users", "memory score", "accuracy"), rows)] if rows else []
 
 
 def _spent(assessment: Assessment, assessed: Sequence[Assessed], paid: Paid | None) -> Table:

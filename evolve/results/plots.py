@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_BARS = 14  # versions that are labelled in full
+_NAME_WIDTH, _NAME_HEIGHT = 0.12, 0.06  # of a version's name, in shares of the figure
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "color": INK, "size": 8}
 _INSIDE: dict[str, Any] = {"ha": "center", "va": "center", "color": "white", "size": 8}
 
@@ -104,27 +105,28 @@ def by_generation(frame: pd.DataFrame) -> Figure:
     versions = list(dict.fromkeys(frame["version"]))
     table = table.loc[versions]
     few = len(versions) <= _MOST_BARS
-    figure, (axes,) = panels(1, max(5.0, min(11.0, 2.5 + 0.8 * len(versions))), 3.8)
-    bottom = [0.0] * len(versions)
+    figure, (axes,) = panels(1, 9, 1.3 + (0.45 if few else 0.2) * len(versions))
+    places, start = list(range(len(versions))), [0.0] * len(versions)
     for stage in (name for name in FAILURES if name in table and table[name].any()):
-        heights = [float(value) for value in table[stage].fillna(0.0)]
-        axes.bar(versions, heights, 0.6, bottom, color=STAGES[stage], label=stage)
-        for at, (height, base) in enumerate(zip(heights, bottom, strict=True)):
-            if few and height >= 0.03:
-                axes.text(at - 0.08, base + height / 2, f"{height:.2f}", **_INSIDE)
-        bottom = [base + height for base, height in zip(bottom, heights, strict=True)]
+        widths = [float(value) for value in table[stage].fillna(0.0)]
+        axes.barh(places, widths, 0.6, start, color=STAGES[stage], label=stage)
+        for at, (width, base) in enumerate(zip(widths, start, strict=True)):
+            if few and width >= 0.03:
+                axes.text(base + width / 2, at - 0.08, f"{width:.2f}", **_INSIDE)
+        start = [base + width for base, width in zip(start, widths, strict=True)]
     right = frame[frame["measure"] == "accuracy"].set_index("version").loc[versions]
-    tops = [1 - float(mean) for mean in right["mean"]]
-    ends = [[top - 1 + float(high) for top, high in zip(tops, right["high"], strict=True)]]
-    ends.append([1 - float(low) - top for top, low in zip(tops, right["low"], strict=True)])
-    beside = [at + 0.2 for at in range(len(versions))]  # so that it crosses no number
-    axes.errorbar(beside, tops, ends, fmt="none", ecolor=INK, capsize=3, lw=1)
+    wrong = [1 - float(mean) for mean in right["mean"]]
+    ends = [[end - 1 + float(high) for end, high in zip(wrong, right["high"], strict=True)]]
+    ends.append([1 - float(low) - end for end, low in zip(wrong, right["low"], strict=True)])
+    beside = [at + 0.2 for at in places]  # so that it crosses no number
+    axes.errorbar(wrong, beside, xerr=ends, fmt="none", ecolor=INK, capsize=3, lw=1)
     part, shared = frame["part"].iloc[0], bool(frame["shared"].iloc[0])
     whose = "the same" if shared else "each version's own"
-    axes.set_ylabel(f"share of wrong answers\n({whose} {part} users)")
-    axes.set_ylim(0, 1)
-    axes.tick_params(axis="x", rotation=0 if few else 90)
-    axes.grid(axis="y", alpha=FAINT)
+    axes.set_xlabel(f"share of wrong answers ({whose} {part} users)")
+    axes.set_xlim(0, 1)
+    axes.set_yticks(places, list(map(literal, versions)))
+    axes.set_ylim(len(versions) - 0.4, -0.6)
+    axes.grid(axis="x", alpha=FAINT)
     legend_below(figure, axes)
     return figure
 
@@ -207,22 +209,28 @@ def importance(frame: pd.DataFrame) -> Figure:
 
 
 def trade_off(frame: pd.DataFrame) -> Figure:
-    """Accuracy against tokens, with the front, from ``settings_study.trade_off``."""
+    """Accuracy against tokens, with the front, from ``settings_study.trade_off``.
+
+    Versions are named, where names would cover each other by numbers that a legend explains.
+    """
     if frame.empty:
         return sentence("No version was judged at the gate.")
-    figure, (axes,) = panels(1, 6.5, 4)
+    figure, (axes,) = panels(1, 9, 4)
     ahead = frame[frame["front"]]
     axes.step(ahead["tokens"], ahead["accuracy"], where="post", c=INK, lw=1, label="front")
+    versions = frame[frame["accepted"]]
+    crowded = _crowded(versions, frame)
     for _, row in frame.iterrows():
         name = "best" if row["best"] else str(row["name"])
         colour = POLICIES.get(name, INK)
         face = colour if row["accepted"] else PAPER
-        axes.plot(
-            row["tokens"], row["accuracy"], "s" if row["accepted"] else "D", c=colour, mfc=face
-        )
-        if row["front"] or row["accepted"]:
-            at = row["tokens"], row["accuracy"]
-            axes.annotate(row["name"], at, (6, 5), **_BESIDE)
+        mark = "s" if row["accepted"] else "D"
+        axes.plot(row["tokens"], row["accuracy"], mark, c=colour, mfc=face)
+    for number, (_, row) in enumerate(versions.iterrows(), 1):
+        at, name = (row["tokens"], row["accuracy"]), literal(row["name"])
+        axes.annotate(str(number) if crowded else name, at, (6, 5), **_BESIDE)
+        if crowded:
+            axes.plot([], [], " ", label=f"{number} {name}")
     axes.plot([], [], "s", c=INK, label="version")
     axes.plot([], [], "D", c=INK, mfc=PAPER, label="not accepted at the gate")
     axes.margins(0.12)
@@ -231,6 +239,19 @@ def trade_off(frame: pd.DataFrame) -> Figure:
     axes.grid(alpha=FAINT)
     legend_below(figure, axes)
     return figure
+
+
+def _crowded(versions: pd.DataFrame, frame: pd.DataFrame) -> bool:
+    """Whether names beside the marks of versions would cover each other."""
+    spans = [max(float(frame[by].max() - frame[by].min()), 1e-9) for by in ("tokens", "accuracy")]
+    places = [
+        (row["tokens"] / spans[0], row["accuracy"] / spans[1]) for _, row in versions.iterrows()
+    ]
+    return any(
+        abs(x - other_x) < _NAME_WIDTH and abs(y - other_y) < _NAME_HEIGHT
+        for place, (x, y) in enumerate(places)
+        for other_x, other_y in places[:place]
+    )
 
 
 def runs(frame: pd.DataFrame) -> Figure:

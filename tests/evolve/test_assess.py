@@ -49,6 +49,21 @@ def test_the_first_is_compared_with_the_second(people, workers):
     assert found.memory.n == found.accuracy.n == 4
 
 
+def test_the_memory_gain_over_baselines(people, workers):
+    found = assess([AWE], people(4), SPEC, workers, ("none", "native"))
+    assert (found.memory, len(found.assessed)) == (None, 1)  # nothing else was to be compared with
+    assert [one.policy.architecture for one in found.beside] == ["none", "native"]
+    assert found.gains.keys() == {"none", "native"}
+    native = found.gains["native"].accuracy
+    assert native.mean == pytest.approx(0.75 - (0 + 1 + 2 + 3) / 16)
+    assert native.n == 4
+
+
+def test_a_baseline_has_no_gain_over_itself(people, workers):
+    found = assess([NATIVE, AWE], people(2), SPEC, workers, ("native",))
+    assert (found.gains, found.beside) == ({}, ())
+
+
 def test_equal_policies_are_lived_once(people, workers):
     found = assess([AWE, AWE], people(4), SPEC, workers)
     assert len(workers.ran) == 8

@@ -212,3 +212,18 @@ def test_help_is_fast_and_says_what_the_model_is():
     assert min(seconds) < 0.5
     assert "stand-in that is not an LLM" in " ".join(process.stdout.split())
     assert process.stderr == ""
+
+
+def test_the_memory_gain_is_told_where_it_is_asked_for(env, run):
+    out = run("--policy", "rag", "--gain", "--env", env, "--users", "2")
+    rag, native = (f"{p.name} {p.short_id}" for p in map(seed_policy, ("rag", "native")))
+    assert "none and native live through the same users, too" in out
+    assert f"{rag} less none" in out
+    assert f"{rag} less native" in out
+    assert f"By period: {native}" not in out
+    found = json.loads(run("--policy", "rag", "--gain", "--env", env, "--users", "2", "--json"))
+    assert found["memory_gain"].keys() == {"none", "native"}
+    assert found["difference"] is None
+    without = json.loads(run("--policy", "rag", "--env", env, "--users", "2", "--json"))
+    assert without["memory_gain"] == {}
+    assert without["policies"] == found["policies"]

@@ -155,3 +155,13 @@ def test_a_refused_rewrite_stands_in_its_own_generation_with_its_words(record, q
     assert 'id="gen-900.0"' in after
     assert "words that were refused" in after
     assert f"made from</dt><dd>{version.name}<" in after
+
+
+def test_a_candidate_says_what_it_was_made_from_and_compared_with(record, quick):
+    first, *others = record.candidates
+    verdict = replace(first.verdict, accepted=False, stage="gate", incumbent=others[0].policy.id)
+    other = replace(others[0].verdict, stage="gate")
+    candidates = (replace(others[0], verdict=other), replace(first, verdict=verdict))
+    html = page_of(replace(record, candidates=candidates))
+    assert f"made from seed, against {others[0].name}" in html
+    assert f"<dt>compared with</dt><dd>{others[0].name}</dd>" in html

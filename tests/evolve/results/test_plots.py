@@ -146,3 +146,17 @@ def test_a_dollar_sign_in_a_name_is_no_formula():
     figure, (axes,) = panels(1, 3, 1)
     axes.set_yticks([0, 1], list(map(literal, ["cost in $ or $\\x{", "US$"])))
     assert "cost in $ or $\\x{" in svg(figure)
+
+
+def test_names_that_would_cover_each_other_give_way_to_numbers():
+    def front(*places):
+        names = [f"gen-00{n}.0" for n, _ in enumerate(places)]
+        columns = ("tokens", "accuracy")
+        frame = pd.DataFrame([dict(zip(columns, place, strict=True)) for place in places])
+        return frame.assign(name=names, accepted=True, best=False, front=True)
+
+    near = plots.trade_off(front((900, 0.5), (901, 0.5), (1200, 0.6)))
+    assert [text.get_text() for text in near.axes[0].texts] == ["1", "2", "3"]
+    assert "1 gen-000.0" in shown(near)
+    apart = plots.trade_off(front((900, 0.5), (1200, 0.6)))
+    assert [text.get_text() for text in apart.axes[0].texts] == ["gen-000.0", "gen-001.0"]
