@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ def panels(
     """An empty figure, its size in inches, with so many panels."""
     from matplotlib.figure import Figure
 
+    # Text stays text in SVG, and a browser has letters that the font at hand lacks.
+    warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(ceil(count / columns), columns, sharey=sharey, squeeze=False)
     flat = [axes for row in grid for axes in row]

@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
 from evolve.cli import run_command
 from evolve.diagnose import main
+from tests.clock import cpu_of_children
 
 
 @pytest.fixture
@@ -108,11 +108,8 @@ def test_mistakes_are_one_line(options, tiny_run, capsys):
 
 def test_help_is_fast():
     command = [sys.executable, "-m", "evolve.diagnose", "--help"]
-    seconds = []
-    for _ in range(3):  # the best of three: other tests may run beside this one
-        start = time.perf_counter()
-        process = subprocess.run(command, capture_output=True, text=True, check=True)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.5
+    before = cpu_of_children()
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert cpu_of_children() - before < 0.5  # 0.1 when measured; LiteLLM takes seconds
     assert "--upper-bounds" in process.stdout
     assert process.stderr == ""

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from evolve.eval import main
 from evolve.gym.sample import make_users
 from evolve.gym.users import file_digest
 from policies.policy import Lineage, seed_policy, write_policy
+from tests.clock import cpu_of_children
 
 ROOT = Path(__file__).parents[2]
 
@@ -204,12 +204,9 @@ def test_ctrl_c_is_told_in_one_line(env, monkeypatch, capsys):
 
 def test_help_is_fast_and_says_what_the_model_is():
     command = [sys.executable, "-m", "evolve.eval", "--help"]
-    seconds = []
-    for _ in range(3):  # the best of three: other tests may run beside this one
-        start = time.perf_counter()
-        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.5
+    before = cpu_of_children()
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert cpu_of_children() - before < 0.5  # 0.1 when measured; LiteLLM takes seconds
     assert "stand-in that is not an LLM" in " ".join(process.stdout.split())
     assert process.stderr == ""
 

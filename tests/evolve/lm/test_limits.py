@@ -25,6 +25,9 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FIRST_WAIT", 0.01)
 
 
+PATIENCE = 60  # seconds after which threads hang, however busy the machine
+
+
 class Scripted:
     """Raises or returns what a list says, try by try; the last entry for ever."""
 
@@ -150,16 +153,19 @@ def race(limits: Limits, send: Callable[[], object], count: int = 16) -> list[ob
 
 
 def test_the_first_call_goes_alone() -> None:
-    limits, began, ended = Limits(), [], []
+    meeting, events, lock = threading.Barrier(15, timeout=PATIENCE), [], threading.Lock()
 
     def send() -> None:
-        began.append(time.monotonic())
-        time.sleep(0.05)
-        ended.append(time.monotonic())
+        with lock:
+            events.append("begins")
+            alone = len(events) == 1
+        if not alone:
+            meeting.wait()  # then all go together, or this breaks
+        with lock:
+            events.append("ends")
 
-    race(limits, send)
-    assert sorted(began)[1] >= min(ended)
-    assert max(began[1:]) < sorted(ended)[1], "then all go together"
+    assert race(Limits(), send) == [None] * 16
+    assert events[:2] == ["begins", "ends"]
 
 
 def test_a_wrong_key_costs_one_request_however_many_wait() -> None:
@@ -178,7 +184,7 @@ def test_an_address_where_nobody_ever_listened_is_told_soon() -> None:
     send = Scripted(PassingError("nobody", unreachable="mend --api-base"))
     began = time.monotonic()
     assert race(Limits(), send) == [ModelError] * 16
-    assert (len(send.times), time.monotonic() - began < 3) == (3, True)
+    assert (len(send.times), time.monotonic() - began < 30) == (3, True)
 
 
 def test_an_address_that_answered_before_is_tried_as_often_as_others() -> None:
@@ -222,7 +228,7 @@ def test_nobody_waits_for_a_turn_that_comes_too_late(
     for _ in range(2 if failure.limited else 1):
         with pytest.raises(BudgetExhaustedError, match="no time left"):
             limits.call("m", send)
-    assert (len(send.times), time.monotonic() - began < 2) == (1, True)
+    assert (len(send.times), time.monotonic() - began < 15) == (1, True)
 
 
 def test_that_calls_are_tried_again_is_told_but_not_too_often(

@@ -263,9 +263,9 @@ def test_a_bad_request_is_ours_until_one_like_it_was_taken(status: int) -> None:
 
 def test_a_slow_provider_is_given_up_after_the_timeout() -> None:
     began = time.monotonic()
-    failure, requests = failed(Play(body="{}", delay=3.0), timeout=0.3)
+    failure, requests = failed(Play(body="{}", delay=60.0), timeout=0.3)
     assert isinstance(failure, PassingError)
-    assert (requests, time.monotonic() - began < 3) == (1, True)
+    assert (requests, time.monotonic() - began < 30) == (1, True)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:pydantic")  # of LiteLLM's code for Gemini

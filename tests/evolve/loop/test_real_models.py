@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import resource
 import signal
 import time
 from collections import deque
@@ -20,6 +19,7 @@ from evolve.gym.sample import make_users
 from evolve.lm.base import Message, Request
 from evolve.lm.calls import request_key
 from policies.policy import seed_policy, write_policy
+from tests.clock import cpu_of_children
 
 KEY = "sk-q7Zw3-9LmXv2TbR8fKd4HsY6nPc1Gj5Ua0E"
 WRONG = "sk-Vb8Nt-4QeRz7WkJ2yMf9XcA3uHg6Dp5Lo1S"
@@ -113,12 +113,6 @@ def small(tmp_path):
     with OpenAIServer(key=KEY, model="offline") as server:
         env = environment(tmp_path / "small.json", 3, 12, 3)
         yield Stage(server, tmp_path, ["--env", env, "--later-rounds", "1"])
-
-
-def cpu_of_children() -> float:
-    """Seconds that ended child processes took of the processor."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def test_a_wrong_key(command, small, wait_until):

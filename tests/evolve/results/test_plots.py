@@ -57,6 +57,15 @@ def shown(figure) -> str:
     return "\n".join(texts)
 
 
+def test_letters_that_the_font_lacks_are_left_to_the_browser():
+    names = ["住在哪个城市", "المدينة", "बस्ती", "🏡", "home_city"]
+    rows = [(name, "seed", "write", 0.2, 0.1, 0.3) for name in names]
+    columns = ["state", "policy", "measure", "mean", "low", "high"]
+    drawn = svg(plots.by_state(pd.DataFrame(rows, columns=columns)))
+    for name in names:
+        assert f">{name}</text>" in drawn
+
+
 @pytest.mark.parametrize("by", SEEN)
 def test_no_two_meanings_look_alike(by):
     meanings = STAGES | {name: POLICIES[name] for name in ("seed", "best", "native", "none")}
