@@ -28,7 +28,6 @@ from tests.pages import (
     EVOLVE,
     README,
     REAL_MODELS,
-    RESULTS,
     ROOT,
     TUTORIAL,
     Fence,
@@ -502,23 +501,18 @@ def test_excerpts_of_files_are_real() -> None:
 
 
 def figures() -> str:
-    """What README.md must show of the results: tables of benchmarks/results.md, as they stand."""
-    if not RESULTS.is_file():
-        return "_Not measured yet._"
-    titles = (
-        "Gain in memory score over draws of 72 fresh users, budget 300",
-        "Gain on three published users by time, budget 60",
-    )
-    page = RESULTS.read_text(encoding="utf-8")
+    """What README.md must show: tables of benchmarks/comparison.md, as they stand."""
+    page = (ROOT / "benchmarks" / "comparison.md").read_text(encoding="utf-8")
+    titles = [f"{world}: joint less others, final memory score" for world in ("a", "b")]
     tables = [re.search(rf"^\*\*{title}\*\*\n\n(?:\|.*\n)+", page, re.M) for title in titles]
-    assert tables[0], f"{place(RESULTS)} has no table {titles[0]!r}"  # the other needs data
     return "\n\n".join(table[0].strip() for table in tables if table)
 
 
-def test_the_readme_shows_the_figures_of_the_results() -> None:
+def test_the_readme_shows_the_figures_of_the_comparison() -> None:
     text = README.read_text(encoding="utf-8")
-    start, end = "<!-- figures: benchmarks/results.md -->\n", "<!-- end of figures -->"
+    start, end = "<!-- figures: benchmarks/comparison.md -->\n", "<!-- end of figures -->"
     shown = text.split(start)[1].split(end)[0].strip()
+    assert figures()
     assert shown == figures(), f"put between the two comments of README.md:\n\n{figures()}\n"
 
 
