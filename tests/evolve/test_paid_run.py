@@ -325,7 +325,7 @@ def test_a_model_that_cannot_be_read_is_told_of_once(env, tmp_path, monkeypatch,
     run(Options(42, env, models=MODELS), tmp_path / "runs" / "run")
     out = capsys.readouterr().out
     assert out.count("warning: 64 of 64 answers of the parent's minibatch could not be read") == 1
-    assert ", format 1.00 (train users)" in out
+    assert ", format 1.00 (4 train users)" in out
     line = ["--policy", "awi", "--against", "awi", "--env", env, "--users", "1"]
     assert eval_main([*line, "--model", "openai/x"]) == 0
     out = capsys.readouterr().out

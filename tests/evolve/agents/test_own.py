@@ -1,5 +1,6 @@
 """Memory systems of one's own: how they are named, what they must say, how they fail."""
 
+import signal
 import sys
 from dataclasses import replace
 
@@ -145,6 +146,7 @@ def raising(error):
 def test_an_agent_that_exits_is_told_and_ctrl_c_is_not_taken_for_it(monkeypatch):
     with pytest.raises(AgentError, match=r"reply of .* raised SystemExit: 3 in "):
         live(raising(SystemExit(3)))
+    monkeypatch.setattr("signal.getsignal", lambda number: signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt):
         live(raising(KeyboardInterrupt()))
     monkeypatch.setattr("signal.getsignal", lambda number: None)  # as within a run
