@@ -66,7 +66,7 @@ def report(found: Compared, plan: Plan) -> Report:
             scores_table(found, plan, world),
             pairs_table(found, plan, world, family),
             curve_table(found, plan, world),
-            trace_table(found, plan, world),
+            *trace_table(found, plan, world),
         ]
     return Report(tuple(tables), tuple(claims_of(found, plan, family)), (*_NOTES, *plan.notes))
 
@@ -161,17 +161,23 @@ def curve_table(found: Compared, plan: Plan, world: str) -> Table:
     return Table(title, ("strategy", *map(str, spent)), tuple(rows))
 
 
-def trace_table(found: Compared, plan: Plan, world: str) -> Table:
-    """Where the final versions lose what they were told, shares of answers."""
+def trace_table(found: Compared, plan: Plan, world: str) -> list[Table]:
+    """Where the final versions lose what they were told, shares of answers.
+
+    None where no answer is traced: published users do not say which session revealed what.
+    """
     stages = [stage.value for stage in TraceStage]
     kinds = {SEED: [run.seed for run in found.of(world, OURS)]}
     kinds |= {name: [run.best for run in found.of(world, name)] for name in plan.strategies}
-    rows = tuple(
-        (name, *(f"{sum(one.trace[s] for one in ends) / len(ends):.3f}" for s in stages))
+    shares = {
+        name: [sum(one.trace[stage] for one in ends) / len(ends) for stage in stages]
         for name, ends in kinds.items()
         if ends
-    )
-    return Table(f"{world}: earliest lost step, shares of answers", ("strategy", *stages), rows)
+    }
+    if not any(map(any, shares.values())):
+        return []
+    rows = tuple((name, *(f"{share:.3f}" for share in row)) for name, row in shares.items())
+    return [Table(f"{world}: earliest lost step, shares of answers", ("strategy", *stages), rows)]
 
 
 def claims_of(found: Compared, plan: Plan, family: dict[tuple[str, str], Judged]) -> list[Claim]:

@@ -80,6 +80,15 @@ def test_tables_show_every_strategy_with_draws() -> None:
     assert {len(row) for row in trace.rows} == {9}
 
 
+def test_a_world_without_traces_has_no_table_of_them() -> None:
+    none = dict.fromkeys(found(0.4).trace, 0.0)
+    runs = [
+        replace(one, seed=replace(one.seed, trace=none), best=replace(one.best, trace=none))
+        for one in near(0.4)
+    ]
+    assert len(report(of(runs, runs, []), PLAN).tables) == 3
+
+
 @pytest.mark.parametrize("draw", [curves, tokens])
 def test_plots_are_the_same_bytes_for_the_same_runs(draw) -> None:
     runs = of(near(0.5), near(0.4), [ran(None)])
