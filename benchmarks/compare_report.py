@@ -137,13 +137,14 @@ def pairs_table(
         if name == OURS or not values:
             continue
         judged = family.get((world, name))
-        rows.append(
-            (
-                *(name, str(len(values)), _interval(mean_interval(values), "+.3f")),
-                "-" if judged is None or judged.p is None else f"{judged.p:.2g}",
-                "-" if judged is None else judged.state,
+        if judged is None or judged.mean is None:
+            rows.append(
+                (name, str(len(values)), _interval(mean_interval(values), "+.3f"), "-", "-")
             )
-        )
+            continue
+        # Of the draws of the look that judged it, even if joint and the seed have more by now.
+        p = "-" if judged.p is None else f"{judged.p:.2g}"
+        rows.append((name, str(judged.draws), _interval(judged.mean, "+.3f"), p, judged.state))
     columns = ("joint less", "draws", "difference", "p by Holm", "verdict")
     return Table(f"{world}: joint less others, final memory score", columns, tuple(rows))
 

@@ -80,6 +80,15 @@ def test_tables_show_every_strategy_with_draws() -> None:
     assert {len(row) for row in trace.rows} == {9}
 
 
+def test_a_row_and_its_claim_are_of_the_same_look() -> None:
+    compared = of(near(0.5), near(0.4), near(0.3))
+    made = report(compared, PLAN)
+    _, draws, difference, p, state = made.tables[1].rows[0]
+    assert int(draws) < DRAWS
+    said = f"joint above seed: {difference}, p {p} by Holm, {state} after {draws} draws"
+    assert said in claims(compared)["joint above seed"].text
+
+
 def test_a_world_without_traces_has_no_table_of_them() -> None:
     none = dict.fromkeys(found(0.4).trace, 0.0)
     runs = [
