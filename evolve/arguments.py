@@ -97,7 +97,9 @@ RUN_ARGUMENTS = (
     Argument("architecture", "of candidates: same, the seed's, or any (same)", metavar="WHICH"),
     Argument("max-memory-tokens", "that the memory of a policy may hold (no limit)", int, "N"),
     Argument("max-answer-tokens", "that a policy may take per answer (no limit)", int, "N"),
-    Argument("resume", "go on with the run in this folder", metavar="RUN"),
+    Argument(
+        "resume", "go on with a run: its folder, its name in --runs, or latest", metavar="RUN"
+    ),
     Argument("runs", "folder of run folders (runs)", metavar="DIR"),
     Argument("name", "name of the new run's folder (by time and strategy)"),
     Argument("jobs", "processes of the offline model (all cores)", int, "N"),

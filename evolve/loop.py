@@ -17,7 +17,7 @@ from evolve.arguments import RUN_ARGUMENTS, add_all
 from evolve.cli import CommandParser, limit_threads, run_command
 from evolve.interrupt import STOPPED, Interrupt, end_quietly
 from evolve.terminal import say, warn
-from policies.errors import ConfigError, RunStoppedError, UserError
+from policies.errors import ConfigError, RunFolderError, RunStoppedError, UserError
 
 if TYPE_CHECKING:
     from evolve.config import Options
@@ -59,6 +59,7 @@ class _Place:
         self.resumed = resume is not None
         self.chosen: Path | None = None
         self._runs, self._name, self._resume = runs, name, resume
+        self._found: Path | None = None
 
     def folder(self, options: Options) -> Path:
         """The folder that is resumed, or a new one.
@@ -76,7 +77,7 @@ class _Place:
                     f"A resumed run keeps its folder {self._resume}, but --name is {self._name}; "
                     "leave one of the two out."
                 )
-            return Path(self._resume)
+            return self._there()
         if self._name is not None:
             if self._name in {"", ".", ".."} or Path(self._name).name != self._name:
                 raise ConfigError(
@@ -87,13 +88,27 @@ class _Place:
         stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
         return self._runs / f"{stamp}-{options.strategy}-{os.getpid()}"
 
+    def _there(self) -> Path:
+        """The run that is resumed, found once: which one is the latest may change meanwhile."""
+        from evolve.results.run_record import find_run
+
+        if self._found is None:
+            name = self._resume or ""
+            try:
+                self._found = find_run(name, self._runs)
+            except RunFolderError:
+                if not os.path.isdir(name):
+                    raise
+                self._found = Path(name)  # what is wrong with it is said by what reads it
+        return self._found
+
     def past(self) -> dict[str, Any] | None:
         """Options of the run that is resumed."""
         from evolve.journal import read_header
 
         if self._resume is None:
             return None
-        options: dict[str, Any] = read_header(Path(self._resume)).get("options", {})
+        options: dict[str, Any] = read_header(self._there()).get("options", {})
         return options
 
 

@@ -59,6 +59,29 @@ def test_a_resumed_run_has_the_options_that_began_it(runs, tmp_path):
     assert runs.asked == (Options(60, seed=4), tmp_path, Means(jobs=1), True)
 
 
+@pytest.mark.parametrize("name", ["first", "latest"])
+def test_a_run_is_resumed_by_its_name_too(runs, name, tmp_path, monkeypatch):
+    with Journal(
+        tmp_path / "kept" / "first", {"options": Options(60, seed=3).as_dict()}, resume=False
+    ):
+        pass
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "first").mkdir()  # holds no run
+    assert main(["--resume", name, "--runs", "kept", "--jobs", "1"]) == 0
+    assert runs.asked == (Options(60, seed=3), Path("kept/first"), Means(jobs=1), True)
+
+
+def test_the_latest_run_is_the_same_one_to_the_end(runs, tmp_path, monkeypatch):
+    def begin(name):
+        with Journal(tmp_path / name, {"options": Options(60).as_dict()}, resume=False):
+            pass
+
+    begin("first")
+    monkeypatch.setattr("evolve.loop._tell_import", lambda policy: begin("second"))
+    assert main(["--resume", "latest", "--runs", str(tmp_path), "--jobs", "1"]) == 0
+    assert runs.asked[1] == tmp_path / "first"
+
+
 def test_a_resumed_run_takes_no_new_name(runs, tmp_path, capsys):
     with Journal(tmp_path, {"options": Options(60).as_dict()}, resume=False):
         pass

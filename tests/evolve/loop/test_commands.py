@@ -52,7 +52,7 @@ def test_an_unknown_option(command):
         ("--budget 60 --policy best", "best"),
         ("--budget 60 --policy no.yaml", "no.yaml"),
         ("--budget 300 --runs /dev/null/runs", "Not a directory"),
-        ("--resume runs/none", "runs/none/journal.jsonl cannot be read (No such file"),
+        ("--resume runs/none", "there is no journal.jsonl in 'runs/none' nor in"),
     ],
 )
 def test_what_is_refused_leaves_nothing_behind(command, arguments, said):
