@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.journal import FILE
+from evolve.tables import Table, number
 
 STRATEGY = "search of settings by evidence"
 MODELS = "none"
@@ -28,6 +29,27 @@ def is_evidence_search(folder: Path) -> bool:
     with (folder / FILE).open("rb") as file:
         file.readline()  # the header
         return file.readline().startswith(_FIRST)
+
+
+def found_table(title: str, found: Mapping[str, Mapping[str, Any]]) -> Table:
+    """What policies find in dialogues.
+
+    Args:
+        title: Above it.
+        found: What a policy is called to what a summary says that it finds.
+    """
+    rows = tuple(
+        (
+            name,
+            str(one["questions"]),
+            number(one["recall"], 3),
+            number(one["precision"], 4),
+            number(one["tokens"], 0),
+        )
+        for name, one in found.items()
+    )
+    columns = ("policy", "questions", "evidence recall", "evidence precision", "tokens shown")
+    return Table(title, columns, rows)
 
 
 def limit_told(summary: Mapping[str, Any]) -> str:

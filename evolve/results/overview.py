@@ -10,7 +10,13 @@ from typing import Any
 
 from evolve.money import money
 from evolve.results.candidates import CandidateRecord
-from evolve.results.evidence_search import MODELS, STRATEGY, is_evidence_search, limit_told
+from evolve.results.evidence_search import (
+    MODELS,
+    STRATEGY,
+    found_table,
+    is_evidence_search,
+    limit_told,
+)
 from evolve.results.listing import shown_gain
 from evolve.results.run_record import RunRecord
 from evolve.tables import Table, number, option_text
@@ -70,11 +76,13 @@ def _run(record: RunRecord) -> Table:
         (record.models.model, record.models.user_model, record.models.rewrite_model)
     )
     strategy = f"{record.options['strategy']}, scope {record.options['scope']}"
-    gained = ("memory score gained", shown_gain(summary.get("gain")))
+    gained, gain = "memory score gained", shown_gain(summary.get("gain"))
     searched = is_evidence_search(record.folder)
     if searched:
         strategy, models = STRATEGY, (MODELS,)
-        gained = ("evidence recall gained", shown_gain(summary.get("recall_gain"), "mean"))
+        gained, gain = "evidence recall gained", shown_gain(summary.get("recall_gain"), "mean")
+    if _is_rolled_back(record):
+        gained += " by what the run found"
     rows = [
         ("folder", str(record.folder)),
         ("state", _state(record)),
@@ -89,7 +97,7 @@ def _run(record: RunRecord) -> Table:
         ("seed policy", f"{record.seed.name} {record.seed.short_id}"),
         ("best policy", best),
         *_rolled_back(record),
-        gained,
+        (gained, gain),
         ("paid", _paid(summary)),
         ("ended", str(summary.get("ended", "-"))),
     ]
@@ -102,11 +110,16 @@ def _run(record: RunRecord) -> Table:
 
 def _rolled_back(record: RunRecord) -> list[tuple[str, str]]:
     """A row where another version is in force than the run found."""
-    found = (record.summary or {}).get("best_policy")
-    if not record.rollbacks or found in {None, record.best.id}:
+    if not _is_rolled_back(record):
         return []
+    found = (record.summary or {})["best_policy"]
     name = record.policies[found].name
     return [("rolled back", f"the run found {name} {found[:8]}; best.yaml is the one above")]
+
+
+def _is_rolled_back(record: RunRecord) -> bool:
+    found = (record.summary or {}).get("best_policy")
+    return bool(record.rollbacks) and found not in {None, record.best.id}
 
 
 def _paid(summary: Mapping[str, Any]) -> str:
@@ -121,7 +134,7 @@ def _versions(record: RunRecord) -> Table:
     rows = tuple(_version(policy, accepted.get(policy.id)) for policy in record.versions)
     columns = ("version", "operator", "parents", "minibatch", "tokens/answer")
     if is_evidence_search(record.folder):
-        columns = (*columns[:3], "recall on train", "tokens shown on train")
+        columns = (*columns[:3], "recall gained on train", "tokens shown on train")
     return Table("Versions, the seed first", columns, rows)
 
 
@@ -155,7 +168,7 @@ def _test(record: RunRecord) -> Table:
     tested: Mapping[str, Any] = (record.summary or {}).get("test", {})
     rows = tuple(
         (
-            f"{name} {scores['policy'][:8]}",
+            f"{_called(record, name)} {scores['policy'][:8]}",
             str(scores["n"]),
             *(number(scores[rate], 3) for rate in _SCORES),
             number(scores["tokens_per_answer"], 0),
@@ -168,18 +181,13 @@ def _test(record: RunRecord) -> Table:
 def _evidence(record: RunRecord) -> Table:
     """Where settings were searched by the evidence that they find."""
     found: Mapping[str, Any] = (record.summary or {}).get("evidence", {})
-    rows = tuple(
-        (
-            name,
-            str(one["questions"]),
-            number(one["recall"], 3),
-            number(one["precision"], 4),
-            number(one["tokens"], 0),
-        )
-        for name, one in found.items()
-    )
-    columns = ("policy", "questions", "evidence recall", "evidence precision", "tokens shown")
-    return Table("Test dialogues", columns, rows)
+    named = {_called(record, name): one for name, one in found.items()}
+    return found_table("Test dialogues", named)
+
+
+def _called(record: RunRecord, tested: str) -> str:
+    """What a summary calls ``best`` is not so where another version is in force."""
+    return "found" if tested == "best" and _is_rolled_back(record) else tested
 
 
 def _policy_data(policy: Policy) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.inputs import read_policy_file
+from evolve.results.evidence_search import found_table
 from evolve.results.run_record import RunRecord, find_run, read_run
 from evolve.results.versions import find_policy
 from evolve.tables import Table, number, option_text
@@ -44,6 +45,14 @@ class Side:
         summary = {} if self.record is None else self.record.summary or {}
         scores = summary.get("test", {}).values()
         return next((one for one in scores if one["policy"] == self.policy.id), None)
+
+    @property
+    def found(self) -> Mapping[str, Any] | None:
+        """What its run's summary says that it finds in test dialogues."""
+        summary = {} if self.record is None else self.record.summary or {}
+        evidence: Mapping[str, Any] = summary.get("evidence", {})
+        known = {summary[f"{name}_policy"]: one for name, one in evidence.items()}
+        return known.get(self.policy.id)
 
 
 def find_side(name: str, runs: Path) -> Side:
@@ -94,6 +103,7 @@ def difference(a: Side, b: Side) -> tuple[list[Table], str]:
             ("policy", "answers", *_SCORES[1:], "tokens/answer"),
             tested,
         ),
+        _evidence(a, b),
     )
     text = diff_policies(a.policy, b.policy)
     same = f"{a.policy.short_id} and {b.policy.short_id} are the same policy\n"
@@ -110,6 +120,7 @@ def to_json(a: Side, b: Side) -> str:
             for name in _different(a.options, b.options)
         },
         "test": [side.tested for side in (a, b)],
+        "evidence": [side.found for side in (a, b)],
         "difference": diff_policies(a.policy, b.policy),
     }
     return json.dumps(content, indent=1, ensure_ascii=False)
@@ -129,11 +140,24 @@ def _shown(options: Mapping[str, Any], name: str) -> str:
 def _test_row(side: Side) -> tuple[str, ...]:
     scores = side.tested or {}
     return (
-        f"{side.name} {side.policy.short_id}",
+        _called(side),
         str(scores["n"]),
         *(number(scores[rate], 3) for rate in _SCORES[1:]),
         number(scores["tokens_per_answer"], 0),
     )
+
+
+def _evidence(a: Side, b: Side) -> Table:
+    """Of runs that searched settings by evidence; env and seed settle their test dialogues."""
+    found = {_called(side): side.found for side in (a, b) if side.found is not None}
+    title = "Test dialogues"
+    if len(found) > 1 and {"env", "seed"} & set(_different(a.options, b.options)):
+        title += " (not the same ones: python -m evolve.eval compares them fairly)"
+    return found_table(title, found)
+
+
+def _called(side: Side) -> str:
+    return f"{side.name} {side.policy.short_id}"
 
 
 def _unpaired(a: Side, b: Side) -> str:

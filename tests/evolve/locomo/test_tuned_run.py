@@ -80,9 +80,28 @@ def test_its_folder_is_shown_redacted_and_keeps_to_a_rollback(run, tmp_path, cap
     assert told == (record.best.id != record.seed.id)
     assert read_policy(folder / "best.yaml").scores == {"split": "none"}
     assert runs_command(["show", "tuned", *runs]) == 0
-    assert "Test dialogues" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Test dialogues" in shown
+    assert "recall gained on train  tokens shown on train" in shown
     assert runs_command(["redact", "tuned", "--yes", *runs]) == 0
     assert read_run(folder).summary == record.summary
+
+
+def test_two_searches_are_compared_by_what_they_find(run, tmp_path, capsys):
+    run("--budget", "40")
+    run("--budget", "40", "--max-answer-tokens", "20", name="small")
+    run("--budget", "40", "--seed", "3", name="others")
+    evidence = read_run(tmp_path / "tuned").summary["evidence"]
+    sides = ("tuned:seed", "small")
+    assert runs_command(["diff", *sides, "--runs", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["evidence"][0] == evidence["seed"]
+    assert runs_command(["diff", *sides, "--runs", str(tmp_path)]) == 0
+    rows = capsys.readouterr().out.partition("\nTest dialogues\n")[2].splitlines()
+    assert rows[0].split("  ")[-3:] == ["evidence recall", "evidence precision", "tokens shown"]
+    assert f"{evidence['seed']['recall']:.3f}" in rows[1].split()
+    assert [row.split()[0] for row in rows[1:3]] == list(sides)
+    assert runs_command(["diff", "tuned", "others", "--runs", str(tmp_path)]) == 0
+    assert "\nTest dialogues (not the same ones: " in capsys.readouterr().out
 
 
 def test_a_limit_of_tokens_is_kept(run, tmp_path):

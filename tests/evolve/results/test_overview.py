@@ -27,6 +27,10 @@ def test_a_rollback_is_told_and_so_is_a_run_that_goes_on(run):
     said = dict(overview(read_run(run))[0].rows)
     assert said["best policy"].startswith("awi-seed ")
     assert said["rolled back"].startswith("the run found awi-gen-002.0 ")
+    assert "memory score gained" not in said
+    assert said["memory score gained by what the run found"][0] in "+-"
+    tested = next(one for one in overview(read_run(run)) if one.title == "Test users")
+    assert [row[0].split()[0] for row in tested.rows][:2] == ["seed", "found"]
     (run / SUMMARY).unlink()
     said = dict(overview(read_run(run))[0].rows)
     assert (said["state"], said["budget"]) == ("unfinished", "- of 39 spent")
