@@ -85,6 +85,7 @@ def _check(name: str) -> int:
     for rule in CHECKS:
         found |= {rule: "kept", **breaches(trial, (rule,))}
     found["a whole life is lived"] = _life(policy, user, lm) or "kept"
+    found = {rule: _in_short(result, name) for rule, result in found.items()}
     title, rows = f"The contract of {name}", tuple(_told_once(found))
     print_tables([Table(title, ("check", "result"), rows)])
     if set(found.values()) != {"kept"}:
@@ -92,7 +93,7 @@ def _check(name: str) -> int:
     try:
         idle = idle_parts(policy, user, lm)
     except MnemotuneError as error:
-        say(f"broken by another text or setting: {' '.join(str(error).split())}")
+        say(f"broken by another text or setting: {_in_short(str(error), name)}")
         return BROKEN
     for part in idle:
         say(f"note: {part} changes nothing that is asked or shown; it will not evolve")
@@ -103,9 +104,17 @@ def _told_once(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Rows of the table; a mistake that breaks several checks is told with the first."""
     told: dict[str, str] = {}
     for name, result in found.items():
-        one_line = " ".join(result.split())
-        first = told.setdefault(one_line, name)
-        yield name, one_line if result == "kept" or first == name else f"as: {first}"
+        first = told.setdefault(result, name)
+        yield name, result if result == "kept" or first == name else f"as: {first}"
+
+
+def _in_short(told: str, name: str) -> str:
+    """What breaks a check in one line, which names files below this folder from here."""
+    from evolve.agents.own import without_advice
+
+    return without_advice(" ".join(told.split()), name).replace(
+        f" in {os.getcwd()}{os.sep}", " in "
+    )
 
 
 def trial_of(policy: Policy, user: User, lm: LM) -> Trial:

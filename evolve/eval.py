@@ -62,7 +62,7 @@ def _run(options: argparse.Namespace) -> int:
     baselines = BASELINES if options.gain else ()
     assessment, paid, model_notes = _assess(policies, users, spec, models, means, baselines)
     found = [table for table in map(imported_table, names) if table is not None]
-    notes = [*environment.notes, *model_notes]
+    notes = [*environment.notes, *_fewer(options, len(environment.users)), *model_notes]
     notes += _notes(policies, environment.digest, assessment)
     if options.gain:
         notes.append("for the memory gain none and native live through the same users, too")
@@ -94,9 +94,11 @@ def _run_dialogues(
             "--gain is measured by questions with choices, but --env holds dialogues of LoCoMo, "
             "whose questions are open; compare with a baseline by --against none or native."
         )
-    dialogues = load_dialogues(options.env)[: options.users]
+    whole = load_dialogues(options.env)
+    dialogues = whole[: options.users]
     found = find_evidence(policies, dialogues)
-    notes = [*report.notes_of(dialogues), *([called(models)] if models.real else [])]
+    notes = [*report.notes_of(dialogues), *_fewer(options, len(whole))]
+    notes += [called(models)] if models.real else []
     notes += [f"{named(p)}: {kept_line(p, dialogues)}" for p in policies if p.id in found]
     answers = difference = None
     if models.model != OFFLINE:
@@ -115,6 +117,13 @@ def _run_dialogues(
         print_tables(report.tables_of({p.id: named(p) for p in policies}, found, answers))
     failures = answers.failures if answers is not None else ()
     return POLICY_FAILED if any(one.failure_kind == "policy" for one in failures) else 0
+
+
+def _fewer(options: argparse.Namespace, there: int) -> list[str]:
+    """A note where the file holds fewer users than were asked for."""
+    if options.users is None or options.users <= there:
+        return []
+    return [f"--users asks for {options.users}, but --env holds {there}: all of them are scored"]
 
 
 def _unmeasured(policies: Sequence[Policy]) -> ConfigError:

@@ -31,6 +31,8 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _TEXTS = tuple(part for part in PARTS if part != "settings")
 _METHODS = ("reply", "prepare", "observe")
 _given: dict[str, type[Any]] = {}  # classes that were handed over, not named, as in a notebook
+_RULE = "An agent must not raise errors of its own, but "
+_NEXT = "mend it, try it with python -m evolve.check_agent {name}, and resume the run."
 Result = TypeVar("Result")
 
 
@@ -209,10 +211,19 @@ def _watched(name: str, what: str, call: Callable[[], Result]) -> Result:
         _pass_on(error)
         last = traceback.extract_tb(error.__traceback__)[-1]
         raise AgentError(
-            f"An agent must not raise errors of its own, but {what} of {name} raised "
-            f"{_what(error)} in {last.filename}, line {last.lineno}; mend it, try it with "
-            f"python -m evolve.check_agent {name}, and resume the run."
+            f"{_RULE}{what} of {name} raised {_what(error)} in {last.filename}, line "
+            f"{last.lineno}; {_NEXT.format(name=name)}"
         ) from error
+
+
+def without_advice(told: str, name: str) -> str:
+    """What a class raised, without the rule and the next step: for who is trying it already.
+
+    Args:
+        told: In a sentence; one that tells of something else stays as it is.
+        name: Of the class.
+    """
+    return told.removeprefix(_RULE).removesuffix(f"; {_NEXT.format(name=name)}")
 
 
 def _pass_on(error: BaseException) -> None:

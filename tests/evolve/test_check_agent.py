@@ -52,17 +52,20 @@ class Few(UserWords):
         ("Nothing", "returned one whose context is None; mend it."),
         ("Numbers", "writes of an agent are records of the kind Write, but number 0 of "),
         ("Placeholder", "A Speaker fills in {{memories}} alone, but a text has {{mood}}; remove"),
-        ("Few", "broken by another text or setting: An agent must not raise errors of its own"),
+        ("Few", "broken by another text or setting: reply of raising_memory:Few raised Zero"),
     ],
 )
 def test_one_that_fails_has_its_table_too(name, said, tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "raising_memory.py").write_text(RAISING)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "raising_memory", raising=False)
     assert check(f"raising_memory:{name}") == BROKEN
     out = capsys.readouterr().out
     assert out.count(said) == 1
     assert "\na whole life is lived  " in out
+    for advice in ("resume the run", "evolve.check_agent", str(tmp_path)):
+        assert advice not in out
 
 
 def test_an_agent_that_keeps_the_contract(capsys) -> None:

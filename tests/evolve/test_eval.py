@@ -172,6 +172,12 @@ def test_mistakes_are_one_line_and_status_2(run, options, said):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("users", "told"), [("4", True), ("3", False)])
+def test_fewer_users_than_were_asked_for_are_told(env, run, users, told):
+    out = run("--policy", "none", "--env", env, "--users", users)
+    assert ("--users asks for 4, but --env holds 3: all of them are scored\n" in out) == told
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "whose"), [("policy", 1, "its own fault"), ("outside", 0, "from outside")]
 )
