@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Named in the call itself, or of no use to it.
 _OWN = frozenset({"budget", "policy", "agent", "resume", "runs", "name", "dry_run", "yes"})
+_NAMED = frozenset({"budget", "policy", "agent", "folder", "quiet"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,12 @@ def _known(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as the command line would give them."""
     from evolve.arguments import RUN_ARGUMENTS
     from evolve.config_file import checked_options
+    from policies.errors import ConfigError
 
+    known = {one.key for one in RUN_ARGUMENTS if one.key not in _OWN} | _NAMED
+    for name in options:
+        if name.replace("-", "_") not in known:
+            raise ConfigError(_unknown(name, sorted(known)))
     plain: dict[object, object] = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in options.items()
@@ -120,6 +126,20 @@ def _known(options: Mapping[str, Any]) -> dict[str, Any]:
     }
     arguments = [one for one in RUN_ARGUMENTS if one.key not in _OWN]
     return checked_options(plain, "evolve.run", arguments)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    """What is said of an option that there is none of."""
+    from difflib import get_close_matches
+
+    from policies.shown import short
+
+    near = get_close_matches(name, known, n=1)
+    advice = f"did you mean {near[0]}? " if near else ""
+    return (
+        f"Options of evolve.run have names in Python, but {short(name)} is none; {advice}there are "
+        f"{', '.join(known)}."
+    )
 
 
 def _name_agent(given: dict[str, Any], agent: type[Any] | str | None) -> bool:

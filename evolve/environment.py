@@ -89,13 +89,25 @@ def _own_chats(env: str, probes: str) -> Environment:
     from evolve.chats.probing import probes_of
     from evolve.chats.reading import chats_of
     from evolve.chats.users import users_of_chats
+    from evolve.config import SAMPLE, environment_path
 
+    if env == environment_path(SAMPLE):
+        raise ConfigError(
+            f"--probes belongs to a file of chats, but is {probes} while --env is the packaged "
+            "sample; name your chats by --env, or leave --probes out."
+        )
     chats = chats_of(read_bytes(env, EnvironmentFileError), env)
     users = users_of_chats(chats.talks, probes_of(read_bytes(probes, EnvironmentFileError), probes))
     asked = sum(len(user.asked_in(p)) for user in users for p in range(len(user.periods)))
     talks = sum(len(of_user) for of_user in chats.talks.values())
+    asking = "has" if len(users) == 1 else "have"
     found = (
-        f"{talks} conversations of {len(chats.talks)} users; {len(users)} have probes, which ask "
-        f"{asked} questions; messages left out, of tools or without text: {chats.left_out}"
+        f"{_counted(talks, 'conversation')} of {_counted(len(chats.talks), 'user')}; {len(users)} "
+        f"{asking} probes, which ask {_counted(asked, 'question')}; messages left out, of tools or "
+        f"without text: {chats.left_out}"
     )
     return Environment(users, environment_digest(env, probes), (found, OFF_POLICY))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,30 +27,33 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from evolve.exporting.account import table
-    from evolve.exporting.formats import FORMATS
+    from evolve.exporting.formats import FORMATS, is_export
     from evolve.exporting.source import find_source
+    from evolve.outside import replaces
     from evolve.tables import print_tables
 
     source = find_source(options.source, options.policy, options.agent)
     export = FORMATS[options.format](source.policy, source.origin)
-    _write(Path(options.out), export.text)
+    place = Path(options.out)
+    earlier = partial(is_export, format_name=options.format)
+    replaced = replaces(place, earlier, f"an earlier export as {options.format}")
+    _write(place, export.text)
     print_tables([table(source.policy, options.format, export.fates)])
     say()
-    say("\n".join(_last_words(source, export, options.out)))
+    say("\n".join(_last_words(source, export)))
+    say(f"{'replaced' if replaced else 'written'}: {options.out}")
     return 0
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the file, but nowhere where a run keeps its own.
+    """Write the file.
 
     Raises:
-        UserError: It cannot be written, or would stand in a run folder.
+        ExportError: It cannot be written.
     """
-    from evolve.outside import check_outside
     from policies.errors import ExportError
     from policies.files import write_whole
 
-    check_outside(path)
     try:
         write_whole(path, text)
     except (OSError, ValueError) as error:
@@ -60,7 +64,7 @@ def _write(path: Path, text: str) -> None:
         ) from error
 
 
-def _last_words(source: Source, export: Export, out: str) -> list[str]:
+def _last_words(source: Source, export: Export) -> list[str]:
     """What must be known of the file before it is used."""
     from evolve.exporting.account import beginning
     from policies.policy import seed_policy
@@ -78,8 +82,7 @@ def _last_words(source: Source, export: Export, out: str) -> list[str]:
             f"python -m evolve.eval {shlex.join(pair)} --model {_MODEL}"
         )
     lines += [f"left out of write_prompt: {beginning(one)}" for one in export.left_out]
-    lines += [f"to do: {one}" for one in export.to_do]
-    return [*lines, f"written: {out}"]
+    return [*lines, *(f"to do: {one}" for one in export.to_do)]
 
 
 def _parser() -> argparse.ArgumentParser:

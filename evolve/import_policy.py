@@ -19,23 +19,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from evolve.importing.imported import is_import
     from evolve.importing.source import import_source
-    from evolve.outside import check_outside
+    from evolve.outside import replaces
     from evolve.tables import print_tables
     from policies.policy import write_policy
 
-    check_outside(Path(options.out))
+    replaced = replaces(Path(options.out), is_import, "a policy that was imported before")
     imported = import_source(Path(options.source))
     print_tables([imported.table])
-    if not (options.yes or _agreed(options.out)):
+    if not (options.yes or _agreed(options.out, "replace" if replaced else "write")):
         warn("nothing was written")
         return DECLINED
     write_policy(imported.policy, options.out)
-    say(f"\nwritten: {options.out}, policy {imported.policy.id}")
+    say(f"\n{'replaced' if replaced else 'written'}: {options.out}, policy {imported.policy.id}")
     return 0
 
 
-def _agreed(out: str) -> bool:
+def _agreed(out: str, deed: str) -> bool:
     """Whether what was found is confirmed.
 
     Raises:
@@ -48,7 +49,7 @@ def _agreed(out: str) -> bool:
             "What was found is to be confirmed, but nobody can be asked here; read it, and give "
             "--yes."
         )
-    return agrees(f"\nis that right? write {out}?")
+    return agrees(f"\nis that right? {deed} {out}?")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ MnemotuneError
 │   ├── PolicyFileError        a policy file or its content breaks a rule
 │   ├── EnvironmentFileError   an environment file breaks a rule
 │   ├── ExportError            a policy that a target cannot take, or a file that it cannot go to
+│   ├── OutputFileError        a file that is to be written, where another stands that must stay
 │   ├── ImportSourceError      a prompt or a configuration that no policy can be made from
 │   ├── ReferenceRunError      a published run's files cannot be read or do not fit the environment
 │   ├── ConfigError            options that contradict each other or lie outside their range
@@ -50,6 +51,10 @@ class ExportError(UserError):
 
 class ImportSourceError(UserError):
     """A prompt or a configuration of another system cannot become a policy."""
+
+
+class OutputFileError(UserError):
+    """A file would be written where another stands that must stay."""
 
 
 class ReferenceRunError(UserError):

@@ -129,8 +129,8 @@ WAYS = {
     "python -m evolve.loop --env travel.json --model openai/gpt-4.1-mini --budget 60 --dry-run": (
         AS_PRINTED
     ),
-    "python -m evolve.gym.sample --seed 8 --users 24 --out first.json": AS_PRINTED,
-    "python -m evolve.loop --model openai/gpt-4.1-mini --budget 46 --env first.json --dry-run": (
+    "python -m evolve.gym.sample --seed 8 --users 24 --out trial.json": AS_PRINTED,
+    "python -m evolve.loop --model openai/gpt-4.1-mini --budget 46 --env trial.json --dry-run": (
         AS_PRINTED
     ),
     "python -m evolve.loop --resume runs/mine": Way(f"{{}} {ONE_JOB}"),
@@ -148,7 +148,7 @@ WAYS = {
         published=True,
     ),
     "python -m evolve.export runs/mine --format mem0 -o mem0.json": AS_PRINTED,
-    "python -m evolve.export policies/seeds/awe.yaml --format mem0 -o mem0.json": AS_PRINTED,
+    "python -m evolve.export policies/seeds/awe.yaml --format mem0 -o awe-mem0.json": AS_PRINTED,
     "python -m evolve.export runs/mine --format dspy -o program.json": AS_PRINTED,
     "printf 'Extract facts about the customer from {conversation}.\\nKnown so far: {memories}\\n"
     "Today is {date}.\\n' > my_prompt.txt": AS_PRINTED,

@@ -25,6 +25,9 @@ ARCHITECTURE = "architecture"
 OWN_CLASS = "a memory system of your own: its class stays code of yours, and is not in the file"
 """What becomes of an architecture that is a class, wherever it goes."""
 
+SIGN = "Mnemotune policy "
+"""How the comment of an export begins, by which it is known again."""
+
 _QUOTED = 40  # characters of a paragraph that are on the screen
 
 
@@ -110,7 +113,7 @@ def comment(
     policy: Policy, origin: Origin, fates: Iterable[Fate], left_out: Sequence[str] = ()
 ) -> list[str]:
     """The same as lines of text, for files that are no JSON."""
-    lines = [f"Mnemotune policy {policy.id} ({policy.name}): {origin.sentence}"]
+    lines = [f"{SIGN}{policy.id} ({policy.name}): {origin.sentence}"]
     lines += [
         f"{_SHOWN[fate.how]}: {_named(policy, fate.part)}: {fate.where}"
         for fate in fates

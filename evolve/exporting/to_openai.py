@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from evolve.exporting.account import ARCHITECTURE, Export, Fate, comment, settled
+from evolve.exporting.account import ARCHITECTURE, SIGN, Export, Fate, comment, settled
 from evolve.exporting.instructions import (
     Instructions,
     heading_of,
@@ -16,6 +16,11 @@ from evolve.exporting.origin import Origin
 from policies.policy import Policy
 from policies.settings import SettingValue
 
+OPENING = f"<!--\n{SIGN}"
+"""How such a text begins."""
+
+NOTES, REPLIES, QUESTIONS = "Notes on the user", "Replies", "Questions"
+MEMORIES, SETTINGS = "Memories", "Settings"
 _NOTES = "(your notes, where you are given any)"
 _ASKED = "the system prompt asks for it in words, which a model may not keep to"
 _OTHERWISE = "no words to a model can do it"
@@ -52,11 +57,11 @@ _WORDS: Mapping[str, Callable[[SettingValue], str | None]] = {
 def to_openai(policy: Policy, origin: Origin) -> Export:
     """A Markdown text to send as the system message; what it lacks is in a comment on top."""
     told = write_instructions(policy)
-    sections = [f"# Notes on the user\n\n{told.text}"] if told.text else []
+    sections = [f"# {NOTES}\n\n{told.text}"] if told.text else []
     sections += _prompts(policy)
     said = _said(policy)
     if said:
-        sections.append("# Settings\n\n" + "\n".join(f"- {words}" for words in said.values()))
+        sections.append(f"# {SETTINGS}\n\n" + "\n".join(f"- {words}" for words in said.values()))
     fates = settled(policy, _fates(policy, told, said), _OTHERWISE)
     notes = comment(policy, origin, fates, told.left_out)
     lines = "\n".join(line.replace("--", "—") for line in notes)  # which would end the comment
@@ -67,7 +72,7 @@ def to_openai(policy: Policy, origin: Origin) -> Export:
 def _prompts(policy: Policy) -> list[str]:
     """The prompts for replies and answers, and once for both what shows the memories."""
     sections, headings = list[str](), dict[str, None]()
-    for title, name in (("Replies", "reply_prompt"), ("Questions", "answer_prompt")):
+    for title, name in ((REPLIES, "reply_prompt"), (QUESTIONS, "answer_prompt")):
         kept = []
         for paragraph in paragraphs(policy.texts.get(name, "")):
             heading = heading_of(paragraph, "memories")
@@ -79,7 +84,7 @@ def _prompts(policy: Policy) -> list[str]:
             sections.append(f"# {title}\n\n" + "\n\n".join(kept))
     if headings:
         shown = "\n".join(heading for heading in headings if heading)
-        sections.append(f"# Memories\n\n{shown}\n{_NOTES}")
+        sections.append(f"# {MEMORIES}\n\n{shown}\n{_NOTES}")
     return sections
 
 
@@ -90,10 +95,10 @@ def _said(policy: Policy) -> dict[str, str]:
 
 def _fates(policy: Policy, told: Instructions, said: Mapping[str, str]) -> list[Fate]:
     fates = [
-        Fate("reply_prompt", "carried", "section Replies"),
-        Fate("answer_prompt", "carried", "section Questions"),
-        told.types_fate("section Notes on the user"),
-        told.fate("section Notes on the user"),
+        Fate("reply_prompt", "carried", f"section {REPLIES}"),
+        Fate("answer_prompt", "carried", f"section {QUESTIONS}"),
+        told.types_fate(f"section {NOTES}"),
+        told.fate(f"section {NOTES}"),
         Fate("recency_half_life", "carried", "off, as in any prompt"),
     ]
     if policy.architecture not in {"none", "native"}:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evolve.tables import Table
 from policies.errors import ImportSourceError, PolicyFileError
-from policies.policy import Lineage, Policy, make_policy, seed_policy
+from policies.policy import Lineage, Policy, make_policy, read_policy_text, seed_policy
 from policies.settings import SETTINGS, SettingValue
 
 OPERATOR = "import"
@@ -74,6 +74,16 @@ def completed(
         # A placeholder is the only thing of the source that is quoted here.
         said = re.sub(r"(the unknown placeholder) \{\{.*?\}\}", r"\1", str(error), flags=re.S)
         raise ImportSourceError(f"What was read makes no policy: {said}") from error
+
+
+def is_import(text: str) -> bool:
+    """Whether a text is a policy file as an import writes it; those that evolved since are not."""
+    if text.startswith("#"):  # an export, with its account on top
+        return False
+    try:
+        return read_policy_text(text, "it").lineage.operator == OPERATOR
+    except PolicyFileError:
+        return False
 
 
 def fitted(name: str, value: object, where: str) -> tuple[SettingValue, Finding]:

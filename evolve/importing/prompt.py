@@ -69,7 +69,7 @@ def import_prompt(text: str, name: str) -> Imported:
         texts, findings = write_texts(text, style, found)
         kind = "a prompt that writes memory"
     else:
-        texts, findings = _reply_texts(text, style, found)
+        texts, findings = reply_texts(text, style, found)
         kind = "a prompt that replies"
     return Imported(completed(ARCHITECTURE, texts, {}, name), kind, findings)
 
@@ -103,7 +103,7 @@ def write_texts(
     texts = {}
     taken = None if "memory_types" in names(new) else take_types(new)
     if taken is not None:
-        new = f"{taken.before}{{{{memory_types}}}}\n{taken.after}"
+        new = f"{taken.before}{{{{memory_types}}}}\n{taken.after}".strip()
         texts["memory_types"] = taken.types
         findings.append(Finding(f"a list of {taken.count} types to remember", "text memory_types"))
     added = []
@@ -118,9 +118,10 @@ def write_texts(
     return texts, (*findings, Finding("the prompt", "text write_prompt"))
 
 
-def _reply_texts(
+def reply_texts(
     text: str, style: str, found: tuple[Placeholder, ...]
 ) -> tuple[dict[str, str], tuple[Finding, ...]]:
+    """The same from a prompt that replies, which is also what questions are answered by."""
     meaning = {one.name: one.meaning for one in found}
     kept = ("memories",)
     new = rewritten(text, style, lambda name: _put(name, meaning[name], kept)).strip()

@@ -10,6 +10,7 @@ from pathlib import Path
 from evolve.importing.amemgym_config import import_amemgym, is_amemgym
 from evolve.importing.imported import Imported
 from evolve.importing.mem0_config import import_mem0, is_mem0
+from evolve.importing.openai_export import import_openai, is_openai
 from evolve.importing.prompt import import_prompt
 from policies import policy_yaml
 from policies.errors import ImportSourceError, PolicyFileError
@@ -30,7 +31,7 @@ def import_source(path: Path) -> Imported:
     text, name = _read(path), path.stem
     try:
         if path.suffix.lower() in _PROMPTS:
-            return import_prompt(text, name)
+            return (import_openai if is_openai(text) else import_prompt)(text, name)
         content = _parsed(text, path)
         if is_amemgym(content):
             return import_amemgym(content, name)

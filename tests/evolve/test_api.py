@@ -62,8 +62,9 @@ def test_an_agent_and_scope_user(env, tmp_path) -> None:
     ("options", "said"),
     [
         ({}, "needs a budget"),
-        ({"budget": 41, "sed": 3}, "evolve.run has 'sed'; name one of"),
-        ({"budget": 41, "resume": "x"}, "evolve.run has 'resume'"),
+        ({"budget": 41, "sed": 3}, "'sed' is none; did you mean seed"),
+        ({"budget": 41, "polcy": "awe"}, "did you mean policy.* folder, .* later_rounds, .* quiet"),
+        ({"budget": 41, "resume": "x"}, "'resume' is none; there are address, agent, "),
         ({"budget": 41, "seed": "x"}, "seed must be a whole number, but evolve.run has 'x'"),
         ({"budget": 41, "seed": -1}, "--seed must be"),
         ({"budget": "many"}, "--budget"),

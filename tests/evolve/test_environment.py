@@ -39,6 +39,8 @@ def test_simulated_users():
 def test_the_digest_follows_both_files(files, tmp_path):
     environment = load_environment(*files)
     assert environment.users[0].recorded is not None
+    found = "1 conversation of 1 user; 1 has probes, which ask 1 question; messages left out"
+    assert environment.notes[0].startswith(found)
     assert environment.digest == environment_digest(*files)
     (tmp_path / "probes.json").write_text(json.dumps([PROBE | {"accept": ["L"]}]), encoding="utf-8")
     assert environment_digest(*files) != environment.digest
@@ -55,7 +57,9 @@ def test_mistakes(files):
         load_environment(chats)
     with pytest.raises(EnvironmentFileError, match="There is no file"):
         load_environment(chats, "gone.yaml")
-    with pytest.raises(EnvironmentFileError, match="in OpenAI's message format"):
+    with pytest.raises(ConfigError, match="--probes belongs to a file of chats"):
         load_environment(Options(60).env_path, probes)
+    with pytest.raises(EnvironmentFileError, match="in OpenAI's message format"):
+        load_environment(probes, probes)
     with pytest.raises(EnvironmentFileError, match="a probe has the keys"):
         load_environment(chats, chats)

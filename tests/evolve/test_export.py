@@ -8,8 +8,9 @@ import pytest
 
 from evolve.agents.own import declare_agent
 from evolve.export import main
+from evolve.exporting.formats import FORMATS, is_export
 from evolve.journal import read_header
-from policies.policy import write_policy
+from policies.policy import read_policy, write_policy
 from tests.evolve.results.conftest import made, run  # noqa: F401  # fixtures
 
 
@@ -62,3 +63,25 @@ def test_a_file_of_a_memory_system_of_ones_own_is_exported_with_its_class(
     assert "add --agent with this name" in capsys.readouterr().err
     assert main([*command, "--agent", name]) == 0
     assert "left to your code" in capsys.readouterr().out
+
+
+def test_only_an_earlier_export_of_the_format_is_replaced(tmp_path, capsys):
+    seed, out = "policies/seeds/awe.yaml", tmp_path / "x"
+    for format_name in FORMATS:
+        out.unlink(missing_ok=True)
+        command = [seed, "-o", str(out), "--format"]
+        for word in ("written", "replaced"):
+            assert main([*command, format_name]) == 0
+            assert capsys.readouterr().out.endswith(f"{word}: {out}\n")
+        text = out.read_text(encoding="utf-8")
+        assert [one for one in FORMATS if is_export(text, one)] == [format_name]
+    assert main([*command, "yaml"]) == 2
+    assert "-o names a new file, or an earlier export as yaml" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == text
+
+
+def test_a_seed_of_the_package_is_not_overwritten(capsys):
+    seed = "policies/seeds/awe.yaml"
+    assert main(["policies/seeds/awi.yaml", "--format", "yaml", "-o", seed]) == 2
+    assert "Files of Mnemotune itself" in capsys.readouterr().err
+    assert read_policy(seed).architecture == "awe"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from evolve.import_policy import DECLINED, main
-from policies.policy import read_policy
+from policies.policy import read_policy, write_policy
 
 
 @pytest.fixture
@@ -57,3 +57,16 @@ def test_nothing_is_written_among_the_files_of_a_run(prompt, tmp_path, capsys):
     assert main([str(prompt), "-o", str(best), "--yes"]) == 2
     assert "is inside" in capsys.readouterr().err
     assert not best.exists()
+
+
+def test_only_an_earlier_import_is_replaced(prompt, tmp_path, capsys):
+    out = tmp_path / "mine.yaml"
+    for word in ("written", "replaced"):
+        assert main([str(prompt), "-o", str(out), "--yes"]) == 0
+        assert f"\n{word}: {out}, policy" in capsys.readouterr().out
+    evolved = read_policy(out).derive(settings={"top_k": 1})
+    write_policy(evolved, out)
+    assert main([str(prompt), "-o", str(out), "--yes"]) == 2
+    assert "or a policy that was imported before" in capsys.readouterr().err
+    assert read_policy(out) == evolved
+    assert main([str(prompt), "-o", str(prompt), "--yes"]) == 2

@@ -1,9 +1,12 @@
 """No command writes among the files of a run, by whatever way its folder is named."""
 
+from pathlib import Path
+
 import pytest
 
-from evolve.outside import check_outside
-from policies.errors import RunFolderError
+import policies
+from evolve.outside import check_outside, replaces
+from policies.errors import OutputFileError, RunFolderError
 
 
 @pytest.fixture
@@ -41,3 +44,23 @@ def test_other_places_are_free_and_what_is_no_path_is_said(run, tmp_path):
     check_outside(tmp_path / ("x" * 300) / "x.yaml")
     with pytest.raises(RunFolderError, match="cannot be one"):
         check_outside(tmp_path / "\0")
+
+
+def test_files_of_the_package_stay(tmp_path):
+    seeds = Path(policies.__file__).parent / "seeds"
+    (tmp_path / "x.yaml").symlink_to(seeds / "awe.yaml")
+    for path in (seeds / "awe.yaml", seeds / "new.yaml", tmp_path / "x.yaml"):
+        with pytest.raises(OutputFileError, match="Files of Mnemotune itself"):
+            check_outside(path)
+
+
+def test_only_what_is_ours_is_replaced(tmp_path):
+    place = tmp_path / "x.txt"
+    assert not replaces(place, str.isupper, "capitals")
+    place.write_text("OURS")
+    assert replaces(place, str.isupper, "capitals")
+    for other in (b"mine", b"", b"\xff"):
+        place.write_bytes(other)
+        with pytest.raises(OutputFileError, match="or capitals to replace, but"):
+            replaces(place, str.isupper, "capitals")
+        assert place.read_bytes() == other
