@@ -76,13 +76,14 @@ def _run(record: RunRecord) -> Table:
         (record.models.model, record.models.user_model, record.models.rewrite_model)
     )
     strategy = f"{record.options['strategy']}, scope {record.options['scope']}"
+    limit = "limit"
     gained, gain = "memory score gained", shown_gain(summary.get("gain"))
     searched = is_evidence_search(record.folder)
     if searched:
         strategy, models = STRATEGY, (MODELS,)
         gained, gain = "evidence recall gained", shown_gain(summary.get("recall_gain"), "mean")
     if _is_rolled_back(record):
-        gained += " by what the run found"
+        gained, limit = f"{gained} by what the run found", "limit, of what the run found"
     rows = [
         ("folder", str(record.folder)),
         ("state", _state(record)),
@@ -102,7 +103,7 @@ def _run(record: RunRecord) -> Table:
         ("ended", str(summary.get("ended", "-"))),
     ]
     if searched and summary:
-        rows.append(("limit", limit_told(summary)))
+        rows.append((limit, limit_told(summary)))
     if record.missing:
         rows.append(("without a file", ", ".join(record.missing)))
     return Table(f"Run {record.name}", ("what", "value"), tuple(rows), left=2)

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from evolve.journal import append_rollback
 from evolve.loop import main
+from evolve.results.overview import overview
 from evolve.results.run_record import read_run
 from evolve.runs import main as runs_command
-from policies.policy import read_policy
+from policies.policy import read_policy, seed_policy
 from tests.evolve.locomo.conftest import dialogue
 
 
@@ -85,6 +87,17 @@ def test_its_folder_is_shown_redacted_and_keeps_to_a_rollback(run, tmp_path, cap
     assert "recall gained on train  tokens shown on train" in shown
     assert runs_command(["redact", "tuned", "--yes", *runs]) == 0
     assert read_run(folder).summary == record.summary
+
+
+def test_what_a_search_found_is_told_from_what_it_was_rolled_back_to(run, tmp_path):
+    run("--budget", "40")
+    record = read_run(tmp_path / "tuned")
+    summary = {**record.summary, "best_policy": seed_policy("none").id}  # it knows of that, too
+    first, *_, last = overview(replace(record, rollbacks=(record.seed.id,), summary=summary))
+    said = dict(first.rows)
+    of_found = {"evidence recall gained by what the run found", "limit, of what the run found"}
+    assert of_found <= said.keys()
+    assert [row[0] for row in last.rows] == ["seed", "found"]
 
 
 def test_two_searches_are_compared_by_what_they_find(run, tmp_path, capsys):
