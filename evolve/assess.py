@@ -98,11 +98,7 @@ def assess(
             f"reason: {failures[0].failure}; mend it and evaluate again."
         )
     bounds, bound_usage = _bounds(whole, spec, workers)
-    truths = {user.id: user.truth() for user in whole}
-    diagnoses = {
-        policy: [d for r in lived if r.user in truths for d in diagnose(r, truths[r.user])]
-        for policy, lived in rollouts.items()
-    }
+    diagnoses = _diagnosed(rollouts, whole)
     memory = accuracy = None
     if len(policies) > 1:
         mine, other = (diagnoses[policy.id] for policy in policies[:2])
@@ -128,6 +124,17 @@ def assess(
             spec.seed,
         ),
     )
+
+
+def _diagnosed(
+    rollouts: Mapping[str, Sequence[Rollout]], users: Sequence[User]
+) -> dict[str, list[Diagnosis]]:
+    """Id of each policy to what is said of its answers to these users."""
+    truths = {user.id: user.truth() for user in users}
+    return {
+        policy: [d for r in lived if r.user in truths for d in diagnose(r, truths[r.user])]
+        for policy, lived in rollouts.items()
+    }
 
 
 def _live(

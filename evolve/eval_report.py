@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from evolve.assess import Assessed, Assessment
-from evolve.gains import shown_gain
+from evolve.gains import lead_rows
 from evolve.lm.meter import add_usage
 from evolve.money import Paid
 from evolve.spent_table import paid_table, usage_table
@@ -168,16 +168,7 @@ def _difference(assessment: Assessment) -> Table:
 
 def _gains(assessment: Assessment) -> list[Table]:
     """What memory brings: the model and the questions are the same."""
-    mine = assessment.assessed[0].policy
-    rows = tuple(
-        (
-            f"{named(mine)} less {name}",
-            str(lead.accuracy.n),
-            shown_gain(lead.memory),
-            shown_gain(lead.accuracy),
-        )
-        for name, lead in assessment.gains.items()
-    )
+    rows = lead_rows(named(assessment.assessed[0].policy), assessment.gains)
     title = "Memory gain: same model, same questions, paired, with 95 % intervals over users"
     return [Table(title, ("policy", "users", "memory score", "accuracy"), rows)] if rows else []
 

@@ -108,6 +108,24 @@ def shown_gain(gain: Interval | None, digits: int = 2) -> str:
     return f"{gain.mean:+.{digits}f} [{gain.low:.{digits}f}, {gain.high:.{digits}f}]"
 
 
+def lead_rows(whose: str, found: Mapping[str, Lead]) -> tuple[tuple[str, ...], ...]:
+    """Leads as rows of a table: over whom, clusters, memory score, accuracy.
+
+    Args:
+        whose: Whose leads they are, in words.
+        found: Name of a baseline to the lead over it.
+    """
+    return tuple(
+        (
+            f"{whose} less {name}",
+            str(lead.accuracy.n),
+            shown_gain(lead.memory),
+            shown_gain(lead.accuracy),
+        )
+        for name, lead in found.items()
+    )
+
+
 def _paired_sums(
     before: Sequence[Diagnosis],
     after: Sequence[Diagnosis],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evolve.engine import Engine
 from evolve.finish import Outcome, Tested
 from evolve.front_table import Offer, front_table
-from evolve.gains import shown_gain
+from evolve.gains import lead_rows
 from evolve.money import Paid, money
 from evolve.optimize.archive import Archive
 from evolve.optimize.pareto import front, points
@@ -94,15 +94,7 @@ def _front(archive: Archive) -> Table:
 
 def _memory_gain(outcome: Outcome) -> Table:
     """Best less the baselines: what memory brings, as the model and the questions are the same."""
-    rows = tuple(
-        (
-            f"best less {name}",
-            str(lead.accuracy.n),
-            shown_gain(lead.memory),
-            shown_gain(lead.accuracy),
-        )
-        for name, lead in outcome.leads.items()
-    )
+    rows = lead_rows("best", outcome.leads)
     title = "Memory gain on test users: same model, same questions, paired, with 95 % intervals"
     return Table(title, ("memory gain", "clusters", "memory score", "accuracy"), rows)
 

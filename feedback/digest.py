@@ -70,11 +70,8 @@ def build_feedback(policy: Policy, cases: Sequence[Case], limits: Limits = _LIMI
     lived = [case for case in whole if case.rollout.failure is None]
     recorded = all(case.truth.recorded for case in whole)
     parts, scenes = parts_of(policy, recorded=recorded), [scene_of(case) for case in lived]
-    losses = [
-        loss
-        for case, scene in zip(lived, scenes, strict=True)
-        for loss in find_losses(case, scene, parts)
-    ]
+    pairs = zip(lived, scenes, strict=True)
+    losses = [loss for case, scene in pairs for loss in find_losses(case, scene, parts)]
     required = _required(lived)
     blamed = Counter(loss.state for loss in losses)
     failing = tuple(sorted(blamed.items(), key=lambda item: (-item[1], item[0])))

@@ -72,9 +72,8 @@ def weighted(phrases: Sequence[str], name: str = "") -> Any:
         A sparse matrix, shape (len(phrases), hashed n-grams).
     """
     found = presence(phrases)
-    spread = np.bincount(
-        found.indices
-    )  # of all n-grams as one array it would take most of the time
+    # Sums over all hashed n-grams as one array would take most of the time.
+    spread = np.bincount(found.indices)
     named = np.isin(found.indices, presence([name]).indices if name else ())
     found.data = found.data / spread[found.indices] * np.where(named, 0.5, 1.0)
     return found

@@ -35,7 +35,7 @@ class Lines:
         self._where: dict[bytes, tuple[int, int]] = {}  # key to offset and length
         self._read_to = 0
         with self.locked():
-            pass
+            pass  # what a kill left of a last line is cut off before anything is read
 
     def close(self) -> None:
         """Close the file; twice is fine."""

@@ -14,7 +14,7 @@ from evolve.gym.users import file_digest
 from evolve.inputs import load_policy
 from evolve.journal import Journal
 from evolve.locomo.dialogues import Dialogue
-from evolve.locomo.gating import LOOKS, Gate
+from evolve.locomo.gating import LOOKS, Gate, Look
 from evolve.locomo.keeping import kept_line
 from evolve.locomo.reading import load_dialogues, odd_lines
 from evolve.locomo.retrieval import Finder
@@ -97,15 +97,9 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
             watch.display.say(f"{look.name} {look.policy.short_id} {look.verdict.reason}")
             files.write_candidate(look.name, look.policy, look.verdict)
         last = looks[-1]
-        if last.verdict.accepted:
-            files.write_version(Version(last.policy, {}))
         best = last.policy if last.verdict.accepted else seed
         ended = end(plan.parts, seed, best, plan.limit, options.seed)
-        rolled_back = None
-        if journal.rollback is None:
-            files.write_best(best, best_scores(ended))
-        else:
-            rolled_back = files.write_rolled_back(journal.rollback, (last.policy, seed), best)
+        rolled_back = _write_policies(files, ended, last, journal)
         files.write_front(front_data(ended, trials))
         counted = {"budget": plan.budget, "spent": plan.spent(len(trials), len(looks))}
         files.write_summary(summary(ended, trials) | counted)
@@ -114,6 +108,16 @@ def tuned_run(options: Options, folder: Path, watch: Watch, *, resume: bool = Fa
             if line is not None:
                 watch.display.say(line)
     return ended
+
+
+def _write_policies(files: RunFolder, ended: Ended, last: Look, journal: Journal) -> str | None:
+    """Write the version that was accepted and what is in force; a line if that was rolled back."""
+    if last.verdict.accepted:
+        files.write_version(Version(last.policy, {}))
+    if journal.rollback is None:
+        files.write_best(ended.best, best_scores(ended))
+        return None
+    return files.write_rolled_back(journal.rollback, (last.policy, ended.seed), ended.best)
 
 
 def _seed(name: str) -> Policy:

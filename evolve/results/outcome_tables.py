@@ -8,7 +8,7 @@ from math import inf
 from platform import python_version
 from typing import Any
 
-from evolve.gains import shown_gain
+from evolve.gains import Lead, lead_rows
 from evolve.results.evidence_search import MODELS, OPTIONS, STRATEGY, is_evidence_search
 from evolve.results.run_record import RunRecord
 from evolve.spent_table import OUTSIDE, TOKENS, dollars_cell
@@ -59,16 +59,12 @@ def _evidence_table(evidence: Mapping[str, Any]) -> Table:
 
 def memory_gain_table(summary: Mapping[str, Any]) -> Table:
     """The best less each baseline, with intervals."""
-    rows = tuple(
-        (
-            f"best less {name}",
-            str(lead["accuracy"]["clusters"]),
-            shown_gain(kept_interval(lead["memory"])),
-            shown_gain(kept_interval(lead["accuracy"])),
-        )
+    found = {
+        name: Lead(kept_interval(lead["memory"]), _interval(lead["accuracy"], "mean"))
         for name, lead in summary.get("over_baselines", {}).items()
-    )
-    return Table("Memory gain", ("", "clusters", "memory score", "accuracy"), rows)
+    }
+    columns = ("", "clusters", "memory score", "accuracy")
+    return Table("Memory gain", columns, lead_rows("best", found))
 
 
 def spent_table(summary: Mapping[str, Any]) -> Table:
@@ -116,8 +112,10 @@ def kept_interval(data: Mapping[str, Any] | None, mean: str = "mean") -> Interva
         data: The interval; None where it is undefined.
         mean: Under which key its estimate stands.
     """
-    if data is None:
-        return None
+    return None if data is None else _interval(data, mean)
+
+
+def _interval(data: Mapping[str, Any], mean: str) -> Interval:
     low, high = data["low"], data["high"]
     ends = (-inf if low is None else low), (inf if high is None else high)
     return Interval(data[mean], *ends, data["clusters"])
