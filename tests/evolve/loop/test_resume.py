@@ -36,7 +36,9 @@ def moments(whole: int, kills: int, draw: random.Random) -> list[int]:
     return [0, *between, draw.randrange(whole - part // 4, whole)]
 
 
-@pytest.mark.parametrize("scenario", [(0, 9, 1), (1, 8, 1), (2, 3, 2)])  # seed, kills, jobs
+@pytest.mark.parametrize(  # seed, kills, jobs
+    "scenario", [pytest.param((0, 9, 1), marks=pytest.mark.extra), (1, 8, 1), (2, 3, 2)]
+)
 def test_killed_and_resumed_it_ends_with_the_same_bytes(
     command, reference, same_run, wait_until, scenario
 ):
