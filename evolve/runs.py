@@ -56,7 +56,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _diff(options: argparse.Namespace) -> int:
     from evolve.agents.own import declare_agent
-    from evolve.results.run_diff import difference, find_side, to_json
+    from evolve.results.run_diff import difference, find_side, to_json, without_figures
     from evolve.tables import print_tables
 
     if options.agent is not None:
@@ -67,8 +67,8 @@ def _diff(options: argparse.Namespace) -> int:
         return 0
     tables, text = difference(a, b)
     print_tables(tables)
-    if text:
-        say(("\n" if tables else "") + text.removesuffix("\n"))
+    told = [text.removesuffix("\n"), without_figures(a, b)]
+    say(("\n" if tables else "") + "\n\n".join(part for part in told if part))
     return 0
 
 

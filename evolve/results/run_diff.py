@@ -110,6 +110,17 @@ def difference(a: Side, b: Side) -> tuple[list[Table], str]:
     return [table for table in tables if table.rows], text or same
 
 
+def without_figures(a: Side, b: Side) -> str:
+    """A sentence about the sides that no run has scored; empty where each has figures."""
+    names = [side.name for side in (a, b) if side.tested is None and side.found is None]
+    if not names:
+        return ""
+    return (
+        f"No test figures of {' and '.join(names)}: a run scores its seed and best policy at its "
+        "end; python -m evolve.eval scores any."
+    )
+
+
 def to_json(a: Side, b: Side) -> str:
     """The same as JSON, not rounded."""
     content = {

@@ -7,7 +7,7 @@ import pytest
 
 from evolve.event_lines import event_line
 from evolve.journal import FILE, read_header
-from evolve.results.run_diff import difference, find_side, to_json
+from evolve.results.run_diff import difference, find_side, to_json, without_figures
 from evolve.results.run_record import read_run
 from policies.difference import diff_policies
 from policies.errors import PolicyFileError, RunFolderError
@@ -54,6 +54,9 @@ def test_policy_files_and_what_is_no_side(run, tmp_path):
     assert (side.policy, side.record, side.tested) == (mine, None, None)
     tables, text = difference(side, find_side("mine:seed", tmp_path / "runs"))
     assert "write_every: 8 → 4" in text
+    best = find_side("mine", tmp_path / "runs")
+    assert f"figures of {side.name}: " in without_figures(side, best)
+    assert without_figures(best, best) == ""
     assert [table.title for table in tables] == ["Test users"]
     with pytest.raises(PolicyFileError):
         find_side("none.yaml", tmp_path)
