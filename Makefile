@@ -1,6 +1,6 @@
 # What developers run; .ci/run calls the same targets.
 .DEFAULT_GOAL := help
-.PHONY: help venv run test test-extras test-llm benchmarks docs notebooks check lock clean
+.PHONY: help venv extras run test test-extras test-llm benchmarks docs notebooks check lock clean
 
 VENV ?= .venv
 LLM_VENV ?= .venv-llm
@@ -21,6 +21,14 @@ $(VENV)/.complete: uv.lock requirements-dev.txt
 # Some 200 MB more, so in an environment of its own.
 $(VENV)-extras/.complete: uv.lock requirements-extras.txt
 	$(call make_venv,$(VENV)-extras,requirements-extras.txt,$(EXTRAS))
+
+# By what the environment was made with: uv puts no pip there.
+extras: venv ## add all extras to the environment: mem0, langmem, mlflow, dense, dask, ray, postgres
+	@if $(PYTHON) -m pip --version > /dev/null 2>&1; then \
+		$(PYTHON) -m pip install --quiet --require-hashes -r requirements-extras.txt; \
+	else \
+		UV_PROJECT_ENVIRONMENT="$(VENV)" $(UV) sync --frozen --inexact --no-install-project $(EXTRAS); \
+	fi
 
 # Its folder, the file that pip installs, and what uv installs besides.
 define make_venv

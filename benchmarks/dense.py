@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NOT_INSTALLED = (
-    "dense: not measured, as wordllama is not installed; pip install 'mnemotune[dense]' has it"
-)
+NOT_INSTALLED = "dense: not measured, as wordllama is not installed; make extras installs it"
 
 
 def installed() -> bool:

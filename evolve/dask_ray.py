@@ -168,8 +168,8 @@ def _module(name: str, extra: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ConfigError(
-            f"--backend {extra} needs {name}, but {_first(error)}; install it with: uv sync "
-            f"--extra {extra}"
+            f"--backend {extra} needs {name}, but {_first(error)}; install it with make "
+            "extras, in the project's folder."
         ) from error
 
 

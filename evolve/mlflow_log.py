@@ -167,8 +167,8 @@ def _store(uri: str) -> Iterator[MlflowClient]:
         from mlflow import MlflowClient
     except ImportError as error:
         raise ConfigError(
-            f"--mlflow needs MLflow, but {error}; install it by pip install 'mnemotune[mlflow]', "
-            "or leave the option out."
+            f"--mlflow needs MLflow, but {error}; install it with make extras, in the "
+            "project's folder, or leave the option out."
         ) from error
     try:
         yield MlflowClient(tracking_uri=_as_uri(uri))

@@ -104,8 +104,6 @@ WAYS = {
     ".ci/run": Way("bash -n .ci/run"),
     ". .venv/bin/activate": Way("grep -qx 'VENV ?= .venv' Makefile"),
     "uv run python -m evolve.loop --budget 300": Way(f"{UV} python -m evolve.loop --help"),
-    # Installs from the network; and the extra is not in the environment of every day.
-    "pip install 'mnemotune[mem0]'": Way("grep -q '^mem0 = \\[' pyproject.toml"),
     "python -m evolve.loop --policy mem0 --budget 300": Way("python -m evolve.loop --help"),
     # In the order of the pages, in which one needs what another made.
     "python -m evolve.loop --agent evolve.agents.example:UserWords --budget 120 --name words": Way(
@@ -190,6 +188,7 @@ WAYS = {
     "python -m pytest tests/policies": Way("{} --collect-only -p no:cacheprovider"),
     "python -m benchmarks.all --quick --only gate_power": AS_PRINTED,
     **{command: Way("{}", whole=True) for command in CLUSTER_COMMANDS | TUTORIAL_COMMANDS},
+    "make extras": MAKE,
     "python -m evolve.gym.sample --seed 7 --users 72 --out evolve/gym/data/sample.json": AS_PRINTED,
 }
 """Every command that the documentation prints in a block of its own, and how it is checked."""
@@ -307,7 +306,7 @@ def test_the_guide_to_clusters_works_from_its_first_command_to_its_last(tmp_path
         pytest.skip("the guide is for root, with Debian's package postgresql installed")
     data = Path(tempfile.mkdtemp(prefix="mnemotune-", dir="/var/tmp"))
     stand_ins = {
-        "uv sync ": f"{find_uv_bin()} export -q --offline --no-cache --frozen -o extras.txt #",
+        "make extras": "make -n extras",
         ". .venv/bin/activate": ":",
         "apt-get install ": ": ",
         "--budget 300": f"--budget 41 {FEW}",

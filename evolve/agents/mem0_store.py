@@ -163,8 +163,8 @@ def check_installed() -> None:
     """
     if find_spec("mem0") is None:
         raise ConfigError(
-            "Architecture mem0 needs the package mem0ai, which is not installed; install it with: "
-            "pip install 'mnemotune[mem0]'"
+            "Architecture mem0 needs the package mem0ai, which is not installed; install it with "
+            "make extras, in the project's folder."
         )
 
 

@@ -161,7 +161,7 @@ def check_url(url: str) -> tuple[str, bool]:
     except ImportError as error:
         raise ConfigError(
             f"--storage needs a library for {parsed.drivername}, but {error}; for PostgreSQL "
-            "install it with: uv sync --extra postgres"
+            "install it with make extras, in the project's folder."
         ) from error
     except (ArgumentError, ValueError):
         # Without its cause, which may show a password.

@@ -143,5 +143,5 @@ class TestRay:
 @pytest.mark.parametrize(("make", "module"), [(DaskCluster, "distributed"), (RayCluster, "ray")])
 def test_a_library_that_is_not_installed(make, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ConfigError, match=r"install it with: uv sync --extra (dask|ray)"):
+    with pytest.raises(ConfigError, match="install it with make extras"):
         make("here:1")

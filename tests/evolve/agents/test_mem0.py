@@ -118,4 +118,4 @@ def test_a_missing_package_is_named():
         [sys.executable, "-c", BLOCKED], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("ConfigError Architecture mem0 needs the package mem0ai, which")
-    assert "pip install 'mnemotune[mem0]'" in done.stdout
+    assert "install it with make extras" in done.stdout

@@ -112,6 +112,6 @@ def test_urls():
 
 def test_a_missing_library_is_named_and_a_password_is_not_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ConfigError, match="uv sync --extra postgres") as error:
+    with pytest.raises(ConfigError, match="install it with make extras") as error:
         check_url("postgresql://me:secret@host/db")
     assert "secret" not in str(error.value)
