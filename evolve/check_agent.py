@@ -96,7 +96,10 @@ def _check(name: str) -> int:
         say(f"broken by another text or setting: {_in_short(str(error), name)}")
         return BROKEN
     for part in idle:
-        say(f"note: {part} changes nothing that is asked or shown; it will not evolve")
+        say(
+            f"note: {part} changes nothing that is asked or shown, yet a run would change it, in "
+            f"vain; heed it, or leave it out of the class's {part.split()[1]}s"
+        )
     return 0
 
 

@@ -76,6 +76,18 @@ def test_an_agent_that_keeps_the_contract(capsys) -> None:
     assert "note:" not in out
 
 
+def test_what_is_declared_and_not_heeded_is_told(tmp_path, monkeypatch, capsys) -> None:
+    (tmp_path / "deaf_memory.py").write_text(
+        "from evolve.agents.example import UserWords\nclass Deaf(UserWords):\n"
+        "    settings = {'top_k': 5, 'local_window': 4}\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert check("deaf_memory:Deaf") == 0
+    (note,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note:")]
+    assert note.startswith("note: the setting local_window changes nothing that is asked or shown")
+    assert note.endswith("leave it out of the class's settings")
+
+
 def test_one_that_breaks_it_is_told_where(tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "forgetful_memory.py").write_text(BAD)
     monkeypatch.syspath_prepend(str(tmp_path))
