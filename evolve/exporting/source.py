@@ -12,11 +12,10 @@ from evolve.config import SAMPLE
 from evolve.exporting.origin import Origin, find_origin, options_of
 from evolve.inputs import read_policy_file
 from evolve.results.run_record import RunRecord, find_run, read_run
+from evolve.results.versions import find_policy
 from policies.declared import declared
 from policies.errors import ExportError
 from policies.policy import Policy, read_policy
-
-_LEAST_PREFIX = 4  # digits of an id that name a version
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +64,17 @@ def find_source(name: str, version: str | None, agent: str | None = None) -> Sou
         return Source(policy, find_origin(policy, path), name, scored_by=scored_by)
     record = read_run(find_run(name))
     policy = _version(record, version)
-    verdicts = [one.verdict for one in record.candidates if one.policy.id == policy.id]
-    rejected = None
-    if verdicts and not any(verdict.accepted for verdict in verdicts):
-        rejected = verdicts[-1].reason
     origin, named = find_origin(policy, record.folder), _named(record, policy)
-    return Source(policy, origin, named, rejected, _scored_by(policy, record.options))
+    rejected, scored_by = _rejected(record, policy), _scored_by(policy, record.options)
+    return Source(policy, origin, named, rejected, scored_by)
+
+
+def _rejected(record: RunRecord, policy: Policy) -> str | None:
+    """Why a run did not accept a policy; None of a version, though a rewrite came to the same."""
+    if policy.id in {version.id for version in (record.best, *record.versions)}:
+        return None
+    verdicts = [one.verdict for one in record.candidates if one.policy.id == policy.id]
+    return verdicts[-1].reason if verdicts else None
 
 
 def _scored_by(policy: Policy, options: Mapping[str, object]) -> tuple[str, ...]:
@@ -92,24 +96,7 @@ def _version(record: RunRecord, version: str | None) -> Policy:
             f"Run {record.name} has a policy for each user, but --policy names none; name a user: "
             f"{', '.join(record.own)}."
         )
-    wanted, by_name = "best" if version is None else version, _names(record)
-    if wanted in by_name:
-        return by_name[wanted]
-    short = len(wanted) < _LEAST_PREFIX
-    found = [p for key, p in record.policies.items() if key.startswith(wanted) and not short]
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(dict.fromkeys(one.short_id for one in record.versions))
-    raise ExportError(
-        f"--policy must name one version of run {record.name}, but {wanted!r} names "
-        f"{len(found) or 'none'}; use best, seed, an id ({known}) or a candidate such as gen-001.0."
-    )
-
-
-def _names(record: RunRecord) -> Mapping[str, Policy]:
-    """What names a policy of a run, other than its id."""
-    candidates = {one.name: one.policy for one in record.candidates}
-    return {**record.own, **candidates, "best": record.best, "seed": record.seed}
+    return find_policy(record, "best" if version is None else version)
 
 
 def _named(record: RunRecord, policy: Policy) -> str:

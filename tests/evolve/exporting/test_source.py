@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evolve.agents.own import declare_agent
-from evolve.exporting.source import _scored_by, find_source
+from evolve.exporting.source import _rejected, _scored_by, find_source
 from evolve.journal import read_header
 from evolve.results.run_record import read_run
 from policies.errors import ExportError, PolicyFileError, RunFolderError
@@ -26,6 +28,16 @@ def test_versions_of_a_run_by_every_name(run):
         assert source.named.endswith(f"-{first.policy.short_id}.yaml")
     seed = find_source(str(run), "seed")
     assert (seed.policy, seed.named) == (record.seed, "awi")
+
+
+def test_a_warning_is_for_what_is_no_version(run):
+    record, other = read_run(run), seed_policy("rag")
+    one = record.candidates[0]
+    verdict = replace(one.verdict, accepted=False, reason="as its parent")
+    rejected = [replace(one, policy=policy, verdict=verdict) for policy in (record.seed, other)]
+    record = replace(record, candidates=tuple(rejected))
+    assert _rejected(record, record.seed) is None
+    assert _rejected(record, other) == "as its parent"
 
 
 def test_what_scores_it_names_the_environment_and_the_class(run, tmp_path):
@@ -50,7 +62,7 @@ def test_a_file_is_a_policy_and_has_no_versions(run):
 
 @pytest.mark.parametrize("version", ["", "x", "none", "gen-099.0", "0000000"])
 def test_a_version_that_is_none_is_refused(run, version):
-    with pytest.raises(ExportError, match="names none; use best, seed, an id"):
+    with pytest.raises(RunFolderError, match=r"candidate such as gen-001\.0.* names none"):
         find_source(str(run), version)
 
 
