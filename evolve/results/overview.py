@@ -69,7 +69,7 @@ def _run(record: RunRecord) -> Table:
     best = f"{record.best.name} {record.best.short_id}"
     if record.options["scope"] == "user":
         best = "one for each user"
-    environment, budget = str(record.options["env"]), option_text(record.options["budget"])
+    environment = str(record.options["env"])
     if record.users is None:
         environment += " (gone or changed since: answers cannot be diagnosed)"
     models: Iterable[str] = dict.fromkeys(
@@ -91,10 +91,7 @@ def _run(record: RunRecord) -> Table:
         ("environment", environment),
         ("models", ", ".join(models)),
         ("seed of random choices", option_text(record.options["seed"])),
-        (
-            "budget",
-            f"{number(summary.get('spent'), 1)} of {budget} spent",
-        ),
+        ("budget", _spent(record)),
         ("seed policy", f"{record.seed.name} {record.seed.short_id}"),
         ("best policy", best),
         *_rolled_back(record),
@@ -121,6 +118,14 @@ def _rolled_back(record: RunRecord) -> list[tuple[str, str]]:
 def _is_rolled_back(record: RunRecord) -> bool:
     found = (record.summary or {}).get("best_policy")
     return bool(record.rollbacks) and found not in {None, record.best.id}
+
+
+def _spent(record: RunRecord) -> str:
+    """Of the budget; of a run that goes on what its journal holds, which knows no charges."""
+    budget = option_text(record.options["budget"])
+    if record.summary is not None or is_evidence_search(record.folder):
+        return f"{number((record.summary or {}).get('spent'), 1)} of {budget} spent"
+    return f"{len(record.rollouts)} rollouts and {len(record.replays)} replays so far, of {budget}"
 
 
 def _paid(summary: Mapping[str, Any]) -> str:
