@@ -183,9 +183,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PACKAGE:CLASS",
         help="the memory system of one's own that a policy file is of; runs name theirs",
     )
-    rollback.add_argument(
-        "version", metavar="VERSION", help="seed, or the first digits of a version's id"
-    )
+    called = "best, seed, its candidate such as gen-001.0, or the first digits of its id"
+    rollback.add_argument("version", metavar="VERSION", help=called)
     for one in (redact, purge):
         one.add_argument("--yes", action="store_true", help="do not ask")
     return parser
