@@ -16,6 +16,7 @@ from evolve.lm.base import LM, Completion, Request
 from feedback.records import ChatMessage, message_position
 from policies.errors import MnemotuneError, OutsideFailureError
 
+_BUSY = (1, 1, 48)  # calls in between: of any rhythm, and past a cache or counter that is full
 _HALF = 12  # messages after which something is asked for the first time
 
 
@@ -205,6 +206,19 @@ def _shares_nothing(trial: Trial) -> None:
         raise BreachError("a fresh instance remembers what another observed")
     if not (agent.entries or agent.prepare(trial.queries[0]).context.messages):
         raise BreachError("of a conversation nothing is in memory, and nothing in context")
+    _minds_its_own(trial)
+
+
+def _minds_its_own(trial: Trial) -> None:
+    expected, busy = trial.asked(trial.lived()[0]), trial.lived()[0]
+    for times in _BUSY:
+        for _ in range(times):
+            busy.prepare(trial.queries[-1])
+        if trial.asked(trial.lived()[0]) != expected:
+            raise BreachError(
+                "an instance says something else after another was at work; keep counters, caches "
+                "and chance in the instance, not in a module or class"
+            )
 
 
 def _lets_errors_pass(trial: Trial) -> None:

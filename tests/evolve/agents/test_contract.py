@@ -110,6 +110,22 @@ class Shared(UserWords):
         Shared.last = self.entries
 
 
+class Rhythm(UserWords):
+    """Counts for all instances."""
+
+    done = count()
+    tired = staticmethod(lambda times: times % 3 == 2)
+
+    def _like(self, asked):
+        found = super()._like(asked)
+        return found[:1] if self.tired(next(self.done)) else found
+
+
+class Tired(Rhythm):
+    done = count()
+    tired = staticmethod(lambda times: times >= 40)
+
+
 class Hides(UserWords):
     def reply(self, message):
         try:
@@ -129,6 +145,8 @@ BROKEN = {
     Batches: ("it does not matter how messages are grouped", "how many messages observe"),
     Chance: ("the same life asks the same", "leave out time and chance"),
     Shared: ("instances share nothing, and each remembers", "remembers what another observed"),
+    Rhythm: ("instances share nothing, and each remembers", "after another was at work"),
+    Tired: ("instances share nothing, and each remembers", "after another was at work"),
     Hides: ("errors of the model pass through", "reply hides"),
 }
 
