@@ -119,6 +119,11 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
             assert values == f"{null}{setting.low} to {setting.high}{even}"
 
 
+def test_the_guide_to_agents_names_every_setting() -> None:
+    guide = ROOT / "docs" / "guide" / "agents.md"
+    assert {setting.name for setting in SETTINGS} - set(code_in(guide)) == set()
+
+
 def test_the_table_of_capacities_is_that_of_the_code() -> None:
     rows = {code(row[0]): float(row[1]) for row in table_after(DESIGN, "| capacity ")}
     assert rows == {f.name: float(getattr(Capacity(), f.name)) for f in fields(Capacity)}
