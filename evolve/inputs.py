@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 IMPORTED = frozenset({".txt", ".md", ".prompt", ".json"})
 """Endings of what a policy is made of where one is asked for; policy files are YAML."""
+_YAML = frozenset({".yaml", ".yml"})
+_RUNS = Path("runs")  # where runs are if nothing else is said
 
 STAND_IN = (
     "model offline: a deterministic stand-in with bounded attention, not an LLM; tokens are UTF-8 "
@@ -122,7 +125,57 @@ def _imported(path: Path) -> Imported:
 
 def _read(name_or_path: str) -> Policy:
     path = Path(name_or_path)
-    if path.suffix.lower() in IMPORTED:
+    ending = path.suffix.lower()
+    if ending in IMPORTED:
         return _imported(path).policy
-    looks_like_path = "/" in name_or_path or path.suffix in {".yaml", ".yml"}
-    return read_policy_file(path) if looks_like_path else seed_policy(name_or_path)
+    if ending and ending not in _YAML and os.path.isfile(path):
+        return _of_other_ending(path)
+    if "/" not in name_or_path and ending not in _YAML:
+        try:
+            return seed_policy(name_or_path)
+        except PolicyFileError as error:
+            raise PolicyFileError(_best_of(_RUNS / name_or_path) or str(error)) from error
+    said = _best_of(path)
+    if said is not None:
+        raise PolicyFileError(said)
+    return read_policy_file(path)
+
+
+def _of_other_ending(path: Path) -> Policy:
+    """A policy file whose name ends in another way.
+
+    Raises:
+        PolicyFileError: It is none; what can be given instead.
+    """
+    from evolve.chats.lines import looks_like
+    from evolve.gym.checked import read_bytes
+
+    try:
+        return read_policy(path)
+    except PolicyFileError as error:
+        if looks_like(read_bytes(path, PolicyFileError)) == "chats":
+            raise PolicyFileError(
+                f"{path}: --policy takes a policy, but this looks like conversations; give it as "
+                "--env, with --probes, and a policy or a seed such as awe as --policy."
+            ) from error
+        raise PolicyFileError(
+            f"{path}: a policy is read from a policy file (.yaml, .yml), a prompt (.txt, .md, "
+            ".prompt) or a configuration of mem0 or AMemGym (.json), but this ends in "
+            f"{path.suffix}; rename a prompt to .txt."
+        ) from error
+
+
+def _best_of(folder: Path) -> str | None:
+    """What to say where a run stands for a policy; None where there is no run."""
+    from evolve.folder import BEST
+    from evolve.journal import FILE
+
+    if not os.path.isfile(folder / FILE):
+        return None
+    best = folder / BEST
+    if not os.path.isfile(best):
+        return (
+            f"{folder}: a run gives its best policy at its end, but this one has no {BEST}; go on "
+            f"with python -m evolve.loop --resume {folder}."
+        )
+    return f"{folder}: a policy is a file, but this is a run; its best policy is {best}."

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
 from evolve.gym.checked import Place, Record, parse_json
 from policies.errors import EnvironmentFileError
 
@@ -29,3 +32,18 @@ def objects_of(data: bytes, source: str) -> list[Record]:
     if not objects:
         raise place.wrong("the file holds nothing", "put one object in braces on each line")
     return objects
+
+
+_CHATS = re.compile(rb'(?<!\\)"(?:messages|role)"\s*:')
+_PROBES = tuple(
+    re.compile(rb"\b" + key + rb"""\b["']?\s*:""") for key in (b"question", b"expected")
+)
+_BEGINNING = 100_000  # bytes that are looked at
+
+
+def looks_like(data: bytes) -> Literal["chats", "probes"] | None:
+    """What the keys at the beginning of a file are those of, though it may break other rules."""
+    beginning = data[:_BEGINNING]
+    if _CHATS.search(beginning):
+        return "chats"
+    return "probes" if all(key.search(beginning) for key in _PROBES) else None

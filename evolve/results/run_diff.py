@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,12 @@ def find_side(name: str, runs: Path) -> Side:
         seed = _seed(name)
         if seed is not None:
             return Side(name, seed, None)
+        if os.path.isfile(name):
+            raise PolicyFileError(
+                f"{name}: what is compared is a run, a version of it (RUN:VERSION), a policy file "
+                "(.yaml) or a seed, but this is another file; python -m evolve.import_policy makes "
+                "a policy of a prompt or a configuration."
+            ) from None
         run, colon, version = name.rpartition(":")
         if not colon:
             raise

@@ -76,3 +76,46 @@ def test_an_address_is_told_after_the_models_that_it_serves():
         (Models("o/a", rewrite_model="o/b"), "model o/a at http://x, rewriter o/b at http://x"),
     ]:
         assert called(replace(models, api_base="http://x")) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("p.j2", "Be kind. {{ notes }}", r"ends in \.j2; rename a prompt to \.txt"),
+        ("pyproject.toml", "[project]", r"prompt \(\.txt, .* ends in \.toml"),
+        ("chats.jsonl", '{"user": "a", "messages": []}', "conversations; give it as --env"),
+    ],
+)
+@pytest.mark.parametrize("folder", ["", "./", "sub/"])
+def test_a_file_of_another_ending_is_told_what_a_policy_is(
+    tmp_path, monkeypatch, name, text, said, folder
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / name).write_text(text)
+    with pytest.raises(PolicyFileError, match=said):
+        load_policy(folder + name)
+
+
+def test_a_policy_file_may_end_in_any_way(tmp_path):
+    policy = seed_policy("awe").derive(settings={"top_k": 3})
+    write_policy(policy, tmp_path / "mine.v2")
+    assert load_policy(str(tmp_path / "mine.v2")).id == policy.id
+
+
+@pytest.mark.parametrize("name", ["first", "runs/first", "./runs/first/"])
+def test_a_run_stands_for_no_policy_but_its_best_is_named(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "first"
+    folder.mkdir(parents=True)
+    with pytest.raises(PolicyFileError, match=r"no seed policy|cannot be read"):
+        load_policy(name)
+    (folder / "journal.jsonl").touch()
+    with pytest.raises(PolicyFileError, match="--resume runs/first"):
+        load_policy(name)
+    (folder / "best.yaml").touch()
+    (tmp_path / "runs" / "awe").mkdir()
+    (tmp_path / "awe").mkdir()
+    assert load_policy("awe").id == seed_policy("awe").id
+    with pytest.raises(PolicyFileError, match=r"its best policy is runs/first/best\.yaml\.$"):
+        load_policy(name)

@@ -60,6 +60,9 @@ def test_policy_files_and_what_is_no_side(run, tmp_path):
     assert [table.title for table in tables] == ["Test users"]
     with pytest.raises(PolicyFileError):
         find_side("none.yaml", tmp_path)
+    (tmp_path / "mine.txt").write_text("Be kind.")
+    with pytest.raises(PolicyFileError, match=r"a policy file .* evolve\.import_policy makes"):
+        find_side(str(tmp_path / "mine.txt"), tmp_path / "runs")
     for name in ("nothing", "nothing:seed", "mine:nothing", ":", ""):
         with pytest.raises(RunFolderError):
             find_side(name, tmp_path / "runs")
