@@ -23,10 +23,14 @@ _MEANINGS: Mapping[str, frozenset[str]] = {
         "conversation": "conversation messages new_messages dialogue dialog chat transcript "
         "conversation_history chat_history history turns recent_messages parsed_messages",
         "memory_types": "memory_types types info_types memory_types_section categories topics",
-        "message": "message user_message query question user_input user_query input text prompt",
+        "message": "message user_message new_message recent_message query question "
+        "user_input user_query input text prompt",
     }.items()
 }
 """What a name stands for: what is remembered, what was said, what to remember, what is asked."""
+
+_LISTED = frozenset({"memory_types"})
+"""Meanings that only a plural has: a ``{topic}`` is one thing to speak of, no list to remember."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +99,22 @@ def _in_style(text: str, pattern: re.Pattern[str]) -> tuple[Placeholder, ...]:
 
 
 def _meaning(name: str) -> str | None:
+    """What a name stands for: as it is, else in the other number (existing_memory as memories)."""
     plain = name.lower().rsplit(".", 1)[-1]
-    return next((meaning for meaning, names in _MEANINGS.items() if plain in names), None)
+    exact = next((meaning for meaning, names in _MEANINGS.items() if plain in names), None)
+    return exact or _IN_SINGULAR.get(_singular(plain))
+
+
+def _singular(name: str) -> str:
+    """A name with its last word in the singular, as English mostly forms it."""
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+
+
+_IN_SINGULAR: Mapping[str, str] = {
+    _singular(name): meaning
+    for meaning, names in _MEANINGS.items()
+    if meaning not in _LISTED
+    for name in names
+}

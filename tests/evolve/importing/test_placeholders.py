@@ -43,3 +43,29 @@ def test_each_placeholder_counts_once_in_order():
 )
 def test_what_a_style_escapes_is_as_it_is_meant(text, style, new):
     assert rewritten(text, style, lambda name: f"<{name}>") == new
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("existing_memory", "memories"),
+        ("user.relevant_memory", "memories"),
+        ("known_fact", "memories"),
+        ("contexts", "memories"),
+        ("user_profiles", "memories"),
+        ("dialogues", "conversation"),
+        ("chat_histories", "conversation"),
+        ("messages", "conversation"),
+        ("message", "message"),
+        ("new_message", "message"),
+        ("new_messages", "conversation"),
+        ("user_messages", "message"),
+        ("queries", "message"),
+        ("topics", "memory_types"),
+        ("topic", None),
+        ("glass", None),
+    ],
+)
+def test_a_name_is_known_in_the_other_number_too(name, meaning):
+    _, (found,) = find_placeholders(f"{{{{{name}}}}}")
+    assert found.meaning == meaning

@@ -85,6 +85,15 @@ def test_words_of_other_languages():
     assert imported.kind == "a prompt that writes memory"
 
 
+def test_an_existing_memory_is_the_place_of_notes():
+    text = "Extract facts.\nExisting memory: {{ existing_memory }}\n{{ conversation }}"
+    imported = import_prompt(text, "x")
+    prompt = imported.policy.texts["write_prompt"]
+    assert "Existing memory: {{memories}}\n" in prompt
+    assert prompt.count("{{memories}}") == 1
+    assert "no place for memories" not in told(imported)
+
+
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_nothing_is_no_prompt(text):
     with pytest.raises(ImportSourceError, match="must have words"):
