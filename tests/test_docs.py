@@ -306,7 +306,7 @@ def test_the_guide_to_clusters_works_from_its_first_command_to_its_last(tmp_path
         pytest.skip("the guide is for root, with Debian's package postgresql installed")
     data = Path(tempfile.mkdtemp(prefix="mnemotune-", dir="/var/tmp"))
     stand_ins = {
-        "make extras": "make -n extras",
+        "make extras": f"make -n -C {shlex.quote(str(ROOT))} extras",
         ". .venv/bin/activate": ":",
         "apt-get install ": ": ",
         "--budget 300": f"--budget 41 {FEW}",
