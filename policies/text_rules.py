@@ -30,7 +30,8 @@ from policies.placeholders import names
 from policies.text_form import check_form
 from policies.words import Phrases, count_tokens, occurrences, phrases, runs, weight, words
 
-_MOST_TOKENS = 2000
+MOST_TOKENS = 2000
+"""Of a text, so that no rewrite grows without end; imports warn of longer ones."""
 _MOST_GROWTH = 2
 
 _NULLS = frozenset({"null", "none", "nil", "nan", "undefined", "n/a", "{}", "[]"})
@@ -119,8 +120,8 @@ def _check_placeholders(parent_text: str, new_text: str) -> None:
 
 def _check_length(parent_text: str, new_text: str) -> None:
     before, after = count_tokens(parent_text), count_tokens(new_text)
-    if after > _MOST_TOKENS:
-        raise RejectedTextError(f"the rewrite has {after} tokens, more than {_MOST_TOKENS}")
+    if after > MOST_TOKENS:
+        raise RejectedTextError(f"the rewrite has {after} tokens, more than {MOST_TOKENS}")
     if after > _MOST_GROWTH * before:
         raise RejectedTextError(
             f"the rewrite has {after} tokens, more than twice the {before} of its parent"

@@ -10,9 +10,13 @@ from evolve.tables import Table
 from policies.errors import ImportSourceError, PolicyFileError
 from policies.policy import Lineage, Policy, make_policy, read_policy_text, seed_policy
 from policies.settings import SETTINGS, SettingValue
+from policies.text_rules import MOST_TOKENS
+from policies.words import count_tokens
 
 OPERATOR = "import"
 """Operator in the lineage of policies that were imported."""
+_PAYS = {"write_prompt": "write", "reply_prompt": "reply", "answer_prompt": "answer"}
+"""Text to what pays for its tokens; any call may show another text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class Imported:
     @property
     def table(self) -> Table:
         """The findings for the screen."""
-        rows = tuple((one.found, one.becomes) for one in self.findings)
+        findings = (*self.findings, *_long_texts(self.policy))
+        rows = tuple((one.found, one.becomes) for one in findings)
         title = f"Read as {self.kind}, architecture {self.policy.architecture}"
         return Table(title, ("found", "becomes"), rows, left=2)
 
@@ -74,6 +79,18 @@ def completed(
         # A placeholder is the only thing of the source that is quoted here.
         said = re.sub(r"(the unknown placeholder) \{\{.*?\}\}", r"\1", str(error), flags=re.S)
         raise ImportSourceError(f"What was read makes no policy: {said}") from error
+
+
+def _long_texts(policy: Policy) -> Iterable[Finding]:
+    """Texts longer than any that a rewriter may give back, such as a README taken for a prompt."""
+    for name, text in policy.texts.items():
+        tokens = count_tokens(text)
+        if tokens > MOST_TOKENS:
+            yield Finding(
+                f"warning: {name} has {tokens:,} tokens",
+                f"more than the {MOST_TOKENS:,} of a rewrite, and each {_PAYS.get(name, 'call')} "
+                "pays for them; check that it is a prompt",
+            )
 
 
 def is_import(text: str) -> bool:

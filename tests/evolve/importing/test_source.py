@@ -29,6 +29,17 @@ def test_kinds(tmp_path, name, text, kind):
     assert imported.table.title.startswith(f"Read as {kind}, architecture ")
 
 
+@pytest.mark.parametrize(("words", "warned"), [(1_000, 0), (3_000, 2)])
+def test_a_text_too_long_for_a_prompt_is_warned_of(tmp_path, words, warned):
+    (tmp_path / "README.md").write_text("You help. " + "so " * words + "{notes}")
+    rows = import_source(tmp_path / "README.md").table.rows
+    warnings = [" ".join(row) for row in rows if row[0].startswith("warning: ")]
+    assert len(warnings) == warned
+    for said, name in zip(warnings, ("reply", "answer"), strict=False):
+        assert f"{name}_prompt has 2,256 tokens more than the 2,000 of a rewrite" in said
+        assert f"each {name} pays for them" in said
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
