@@ -86,6 +86,7 @@ def _dialogues(env: str) -> Environment:
 
 
 def _own_chats(env: str, probes: str) -> Environment:
+    from evolve.chats.lines import looks_like
     from evolve.chats.probing import probes_of
     from evolve.chats.reading import chats_of
     from evolve.chats.users import users_of_chats
@@ -96,8 +97,14 @@ def _own_chats(env: str, probes: str) -> Environment:
             f"--probes belongs to a file of chats, but is {probes} while --env is the packaged "
             "sample; name your chats by --env, or leave --probes out."
         )
-    chats = chats_of(read_bytes(env, EnvironmentFileError), env)
-    users = users_of_chats(chats.talks, probes_of(read_bytes(probes, EnvironmentFileError), probes))
+    said, true = (read_bytes(path, EnvironmentFileError) for path in (env, probes))
+    if looks_like(said) == "probes" and looks_like(true) == "chats":
+        raise ConfigError(
+            f"--env names the chats and --probes what is true of their users, but {env} looks like "
+            f"probes and {probes} like chats; swap the two."
+        )
+    chats = chats_of(said, env)
+    users = users_of_chats(chats.talks, probes_of(true, probes))
     asked = sum(len(user.asked_in(p)) for user in users for p in range(len(user.periods)))
     talks = sum(len(of_user) for of_user in chats.talks.values())
     asking = "has" if len(users) == 1 else "have"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
 
 import yaml
 
-from evolve.chats.lines import objects_of
+from evolve.chats.lines import objects_of, refuse_table
 from evolve.chats.reading import moment
 from evolve.chats.records import Probe
 from evolve.gym.checked import Place, Record, shown
@@ -32,6 +33,7 @@ def probes_of(data: bytes, source: str) -> tuple[Probe, ...]:
         EnvironmentFileError: In one sentence, naming file and probe, the rule that is broken, what
             was found and what to mend.
     """
+    refuse_table(data, source, "probes are a list in YAML (.yaml) or JSON, an object on each line")
     yaml_file = source.endswith((".yaml", ".yml"))
     records = _yaml_records(data, source) if yaml_file else objects_of(data, source)
     return tuple(map(_probe, records))
@@ -39,11 +41,27 @@ def probes_of(data: bytes, source: str) -> tuple[Probe, ...]:
 
 def _yaml_records(data: bytes, source: str) -> list[Record]:
     place = Place(source, EnvironmentFileError)
-    try:
+    with _readable(place):
         loader = yaml.SafeLoader(data.decode("utf-8-sig"))
         node = loader.get_single_node()
-        _check_keys(node, place)
-        content = None if node is None else loader.construct_document(node)
+        entries = node.value if isinstance(node, yaml.SequenceNode) else []
+        if not entries:
+            content = None if node is None else loader.construct_document(node)
+            place.members(content, "the file", "probe")
+    records = []
+    for entry in entries:
+        at = place.at("line", str(entry.start_mark.line + 1))
+        _check_keys(entry, at)
+        with _readable(at):
+            records.append(at.record(loader.construct_document(entry)))
+    return records
+
+
+@contextmanager
+def _readable(place: Place) -> Iterator[None]:
+    """Say in a sentence what YAML cannot read there."""
+    try:
+        yield
     except UnicodeDecodeError:
         raise place.wrong("the file is not UTF-8", "save it as UTF-8") from None
     except yaml.YAMLError as error:
@@ -54,23 +72,21 @@ def _yaml_records(data: bytes, source: str) -> list[Record]:
         ) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise place.wrong(
-            "the file holds a value that cannot be read", "put it in quotes"
+            "a value cannot be read, such as a date that no calendar has",
+            "correct it, or put it in quotes if it is text",
         ) from None
-    return [at.record(item) for at, item in place.members(content, "the file", "probe")]
 
 
-def _check_keys(node: yaml.Node | None, place: Place) -> None:
+def _check_keys(entry: yaml.Node, place: Place) -> None:
     """Refuse a probe in which a key stands twice; YAML would keep the last alone."""
-    entries = node.value if isinstance(node, yaml.SequenceNode) else ()
-    for number, entry in enumerate(entries):
-        pairs = entry.value if isinstance(entry, yaml.MappingNode) else ()
-        keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            raise place.at("probe", number).wrong(
-                f"a key stands once, but {shown(twice)} stands twice",
-                "remove one, or begin the next probe with a dash",
-            )
+    pairs = entry.value if isinstance(entry, yaml.MappingNode) else ()
+    keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise place.wrong(
+            f"a key stands once, but {shown(twice)} stands twice",
+            "remove one, or begin the next probe with a dash",
+        )
 
 
 def _probe(record: Record) -> Probe:
@@ -184,4 +200,10 @@ def _day(record: Record) -> date:
         value = value.isoformat()
     if isinstance(value, date):
         return value
-    return moment(value, record, "date").date()
+    time = moment(value)
+    if time is None:
+        raise record.place.wrong(
+            f"`date` must be a day, found {shown(value)}",
+            "write it like 2024-04-10; a time of that day may follow, as in 2024-04-10T18:30:00Z",
+        )
+    return time.date()

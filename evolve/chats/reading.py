@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from evolve.chats.lines import objects_of
+from evolve.chats.lines import objects_of, refuse_table
 from evolve.chats.records import Talk
 from evolve.gym.checked import Record, shown
 from feedback.records import ChatMessage
@@ -68,6 +68,7 @@ def chats_of(data: bytes, source: str) -> Chats:
     talks: list[Talk] = []
     spoken: list[_Spoken] = []
     left_out = 0
+    refuse_table(data, source, "chats are JSON, an object on each line")
     for record in objects_of(data, source):
         if "messages" in record.fields:
             turns, time, skipped = _conversation(record)
@@ -90,11 +91,10 @@ def chats_of(data: bytes, source: str) -> Chats:
     return Chats({user: tuple(of_user[user]) for user in sorted(of_user)}, left_out)
 
 
-def moment(value: object, record: Record, key: str) -> datetime:
+def moment(value: object) -> datetime | None:
     """A time in UTC without its zone: ISO 8601 (UTC where it names no zone), or Unix seconds.
 
-    Raises:
-        EnvironmentFileError: It is neither.
+    None where it is neither.
     """
     try:
         if isinstance(value, str):
@@ -105,10 +105,7 @@ def moment(value: object, record: Record, key: str) -> datetime:
             return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
     except (ValueError, OverflowError, OSError):
         pass
-    raise record.place.wrong(
-        f"`{key}` must be a time, found {shown(value)}",
-        "write it like 2024-05-31T18:30:00Z or as Unix seconds",
-    )
+    return None
 
 
 def _user(record: Record) -> str:
@@ -122,7 +119,16 @@ def _user(record: Record) -> str:
 
 def _time(record: Record) -> datetime | None:
     key = next((key for key in _TIME if record.has(key)), None)
-    return None if key is None else moment(record.get(key), record, key)
+    if key is None:
+        return None
+    value = record.get(key)
+    time = moment(value)
+    if time is None:
+        raise record.place.wrong(
+            f"`{key}` must be a time, found {shown(value)}",
+            "write it like 2024-05-31T18:30:00Z or as Unix seconds",
+        )
+    return time
 
 
 def _conversation(record: Record) -> tuple[tuple[ChatMessage, ...], datetime, int]:

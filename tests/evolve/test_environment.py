@@ -51,7 +51,7 @@ def test_options_speak_of_probes_only_where_there_are_some():
     assert Options(60, probes="p.yaml").as_dict()["probes"] == "p.yaml"
 
 
-def test_mistakes(files):
+def test_mistakes(files, tmp_path):
     chats, probes = files
     with pytest.raises(ConfigError, match="--probes is missing"):
         load_environment(chats)
@@ -61,5 +61,17 @@ def test_mistakes(files):
         load_environment(Options(60).env_path, probes)
     with pytest.raises(EnvironmentFileError, match="in OpenAI's message format"):
         load_environment(probes, probes)
+    (tmp_path / "chats.csv").write_text("user,role,content,timestamp\n", encoding="utf-8")
+    with pytest.raises(EnvironmentFileError, match=r"chats are JSON.*\(CSV\)"):
+        load_environment(str(tmp_path / "chats.csv"), probes)
     with pytest.raises(EnvironmentFileError, match="a probe has the keys"):
         load_environment(chats, chats)
+
+
+@pytest.mark.parametrize("name", ["probes.json", "probes.yaml"])
+def test_swapped_files_are_told(files, tmp_path, name):
+    chats, probes = files[0], tmp_path / name
+    if name.endswith(".yaml"):
+        probes.write_text("\n  ".join(["- user: ann", *(f"{k}: {v}" for k, v in PROBE.items())]))
+    with pytest.raises(ConfigError, match=r"chats\.jsonl like chats; swap the two\.$"):
+        load_environment(str(probes), chats)

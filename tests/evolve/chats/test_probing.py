@@ -57,7 +57,7 @@ def test_json(probes):
         ({"expected": "?!"}, "has none"),
         ({"expected": "กรุงเทพ"}, "not told apart by spaces; give `choices`"),
         ({"accept": ["กรุงเทพ"]}, "not told apart by spaces"),
-        ({"date": "March"}, "`date` must be a time"),
+        ({"date": "March"}, '`date` must be a day, found "March"; write it like 2024-04-10'),
         ({"date": None}, "`date` must be given"),
         ({"choices": ["meat", "fish"]}, "which is none of the `choices`"),
         ({"choices": ["vegan"]}, "at least two"),
@@ -92,7 +92,7 @@ def test_odd_values_of_yaml(key, odd):
 
 def test_a_key_that_stands_twice():
     text = WRITTEN.replace("  state: age", "  user: bob\n  state: age")
-    with pytest.raises(EnvironmentFileError, match=r'probe 0 .*"user" stands twice'):
+    with pytest.raises(EnvironmentFileError, match=r'line 2: .*"user" stands twice'):
         probes_of(text.encode(), "probes.yaml")
 
 
@@ -102,3 +102,32 @@ def test_a_key_that_stands_twice():
 def test_broken_yaml(text):
     with pytest.raises(EnvironmentFileError, match=r"^probes\.yml"):
         probes_of(text.encode(), "probes.yml")
+
+
+def test_a_mistake_is_told_with_its_line():
+    yaml = WRITTEN.replace("state: diet", "stat: diet")
+    with pytest.raises(EnvironmentFileError, match=r"^probes\.yaml, line 8: "):
+        probes_of(yaml.encode(), "probes.yaml")
+    with pytest.raises(EnvironmentFileError, match=r"^probes\.yaml, line 8: a value cannot"):
+        probes_of(WRITTEN.replace("03-01 10", "13-45 10").encode(), "probes.yaml")
+    wrong = PROBE | {"date": "?"}
+    for text, where in [
+        (json.dumps([PROBE, wrong], indent=1), "line 9:"),
+        (json.dumps([PROBE, wrong]), "object 1 "),
+        (f"{json.dumps(PROBE)}\n\n{json.dumps(wrong)}", "line 3:"),
+    ]:
+        with pytest.raises(EnvironmentFileError, match=f"^probes, {where}"):
+            probes_of(text.encode(), "probes")
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("user,state,question,expected,date\nann,diet,Eat?,vegan,2024-03-01", "probes.txt"),
+        ('"user";"state";"question"\r\n', "probes.jsonl"),
+        ("ann,diet", "probes.CSV"),
+    ],
+)
+def test_a_table_is_told_what_probes_are(text, source):
+    with pytest.raises(EnvironmentFileError, match=r"probes are a list in YAML .*\(CSV\); make"):
+        probes_of(text.encode(), source)
