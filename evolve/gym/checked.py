@@ -78,7 +78,7 @@ class Place:
         if not isinstance(value, list) or not value:
             raise self.wrong(
                 f"{what} must be a list with at least one {word}, found {shown(value)}",
-                f"add a {word}",
+                "add one",
             )
         return [(self.at(word, number), item) for number, item in enumerate(value)]
 
