@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
@@ -49,6 +50,8 @@ class DaskCluster:
                 f"A run needs a worker, but the Dask scheduler at {address} had none for "
                 f"{PATIENCE} s; start one with: python -m distributed.cli.dask_worker {address}"
             ) from error
+        if sys.version_info[:2] == (3, 11):
+            self._client.register_plugin(_without_profiler(distributed))
         self._begun: dict[Any, Future[Any]] = {}
 
     def size(self) -> tuple[int, int]:
@@ -92,6 +95,25 @@ class DaskCluster:
     def close(self) -> None:
         """Leave it."""
         self._client.close()
+
+
+def _without_profiler(distributed: Any) -> Any:
+    """A plugin that ends the profiler of workers, those that come later included.
+
+    It looks at the frames of all threads, and Python 3.11 may collect garbage meanwhile, which
+    stops a process of several threads for good (python/cpython#106883). Dask starts its other
+    profiler, that of event loops, under no Python 3.11.
+    """
+
+    class WithoutProfiler(distributed.WorkerPlugin):  # type: ignore[misc]
+        name = "mnemotune-without-profiler"
+
+        def setup(self, worker: Any) -> None:
+            profiler = worker.periodic_callbacks.pop("profile", None)
+            if profiler is not None:
+                profiler.stop()
+
+    return WithoutProfiler()
 
 
 class RayCluster:

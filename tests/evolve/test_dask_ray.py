@@ -52,6 +52,7 @@ class Client:
 
     workers = MappingProxyType({"tcp://a": 2, "tcp://b": 1})
     closed = False
+    profilers = ()
 
     def __init__(self, address, **options):
         if address == "tcp://nowhere:1":
@@ -68,13 +69,37 @@ class Client:
         assert options["retries"]
         return begun(do, call)
 
+    def register_plugin(self, plugin):
+        """Its workers have a profiler, as Dask starts them."""
+        for profiler in self.profilers:
+            plugin.setup(SimpleNamespace(periodic_callbacks=profiler))
+
     def close(self):
         self.closed = True
 
 
 @pytest.fixture
 def dask(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
+    monkeypatch.setitem(
+        sys.modules, "distributed", SimpleNamespace(Client=Client, WorkerPlugin=object)
+    )
+
+
+class Profiler:
+    runs = True
+
+    def stop(self):
+        self.runs = False
+
+
+@pytest.mark.parametrize("version", [(3, 11, 7), (3, 12, 0)])
+def test_workers_of_python_3_11_have_no_profiler(dask, monkeypatch, version):
+    started, other = Profiler(), Profiler()
+    monkeypatch.setattr(Client, "profilers", ({"profile": started, "tick": other}, {}))
+    monkeypatch.setattr(sys, "version_info", version)
+    with closing(DaskCluster("tcp://a:1")):
+        assert started.runs == (version >= (3, 12))
+        assert other.runs
 
 
 def killed():

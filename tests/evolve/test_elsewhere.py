@@ -131,6 +131,14 @@ class TestDask:
         ended(process)
         assert files(folder) == in_threads
 
+    def test_workers_of_python_3_11_cannot_stop_for_good(self, dask):
+        from distributed import Client
+
+        with Client(dask.scheduler_address) as client:  # one of them took the place of a dead one
+            client.wait_for_workers(2)
+            profiled = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
+        assert list(profiled.values()) == [sys.version_info[:2] != (3, 11)] * 2
+
     def test_no_scheduler(self, start):
         process, folder = start("--backend", "dask", "--scheduler", "tcp://127.0.0.1:9")
         _, err = process.communicate(timeout=PATIENCE)
