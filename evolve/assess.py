@@ -99,11 +99,8 @@ def assess(
         )
     bounds, bound_usage = _bounds(whole, spec, workers)
     diagnoses = _diagnosed(rollouts, whole)
-    memory = accuracy = None
-    if len(policies) > 1:
-        mine, other = (diagnoses[policy.id] for policy in policies[:2])
-        memory = memory_gain(other, mine, bounds, _user_of, spec.seed)
-        accuracy = accuracy_gain(other, mine, _user_of, spec.seed)
+    mine, *against = (diagnoses[policy.id] for policy in policies)
+    beside = {name: diagnoses[policy.id] for name, policy in others.items()}
 
     def assessed(policy: Policy) -> Assessed:
         return _assessed(policy, rollouts[policy.id], diagnoses[policy.id], bounds)
@@ -111,18 +108,12 @@ def assess(
     return Assessment(
         assessed=tuple(map(assessed, policies)),
         users=len(whole),
-        memory=memory,
-        accuracy=accuracy,
+        memory=memory_gain(against[0], mine, bounds, _user_of, spec.seed) if against else None,
+        accuracy=accuracy_gain(against[0], mine, _user_of, spec.seed) if against else None,
         bound_usage=bound_usage,
         failures=failures,
         beside=tuple(map(assessed, others.values())),
-        gains=leads(
-            diagnoses[policies[0].id],
-            {name: diagnoses[policy.id] for name, policy in others.items()},
-            bounds,
-            _user_of,
-            spec.seed,
-        ),
+        gains=leads(mine, beside, bounds, _user_of, spec.seed),
     )
 
 

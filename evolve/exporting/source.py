@@ -71,10 +71,11 @@ def find_source(name: str, version: str | None, agent: str | None = None) -> Sou
 
 def _rejected(record: RunRecord, policy: Policy) -> str | None:
     """Why a run did not accept a policy; None of a version, though a rewrite came to the same."""
-    if policy.id in {version.id for version in (record.best, *record.versions)}:
-        return None
     verdicts = [one.verdict for one in record.candidates if one.policy.id == policy.id]
-    return verdicts[-1].reason if verdicts else None
+    in_use = {one.id for one in (*record.versions, *record.own.values())}
+    if policy.id in in_use or not verdicts or any(verdict.accepted for verdict in verdicts):
+        return None
+    return verdicts[-1].reason
 
 
 def _scored_by(policy: Policy, options: Mapping[str, object]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ def test_a_warning_is_for_what_is_no_version(run):
     record = replace(record, candidates=tuple(rejected))
     assert _rejected(record, record.seed) is None
     assert _rejected(record, other) == "as its parent"
+    assert _rejected(replace(record, own={"ann": other}), other) is None
 
 
 def test_what_scores_it_names_the_environment_and_the_class(run, tmp_path):
