@@ -86,7 +86,7 @@ def _dialogues(env: str) -> Environment:
 
 
 def _own_chats(env: str, probes: str) -> Environment:
-    from evolve.chats.lines import looks_like
+    from evolve.chats.kinds import looks_like
     from evolve.chats.probing import probes_of
     from evolve.chats.reading import chats_of
     from evolve.chats.users import users_of_chats

@@ -147,7 +147,7 @@ def _of_other_ending(path: Path) -> Policy:
     Raises:
         PolicyFileError: It is none; what can be given instead.
     """
-    from evolve.chats.lines import looks_like
+    from evolve.chats.kinds import looks_like
     from evolve.gym.checked import read_bytes
 
     try:

@@ -9,7 +9,8 @@ from datetime import date, datetime
 
 import yaml
 
-from evolve.chats.lines import objects_of, refuse_table
+from evolve.chats.kinds import refuse_table
+from evolve.chats.lines import objects_of
 from evolve.chats.reading import moment
 from evolve.chats.records import Probe
 from evolve.gym.checked import Place, Record, shown

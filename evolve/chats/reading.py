@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from evolve.chats.lines import objects_of, refuse_table
+from evolve.chats.kinds import refuse_table
+from evolve.chats.lines import objects_of
 from evolve.chats.records import Talk
 from evolve.gym.checked import Record, shown
 from feedback.records import ChatMessage

@@ -112,7 +112,7 @@ def test_a_mistake_is_told_with_its_line():
         probes_of(WRITTEN.replace("03-01 10", "13-45 10").encode(), "probes.yaml")
     wrong = PROBE | {"date": "?"}
     for text, where in [
-        (json.dumps([PROBE, wrong], indent=1), "line 9:"),
+        (json.dumps([PROBE, wrong], indent=1), "object 1 "),
         (json.dumps([PROBE, wrong]), "object 1 "),
         (f"{json.dumps(PROBE)}\n\n{json.dumps(wrong)}", "line 3:"),
     ]:
